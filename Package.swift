@@ -1,0 +1,80 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// Every Swift target is checked the same way; release builds also inline across modules.
+let checked: [SwiftSetting] = [
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
+]
+
+func module(_ name: String, _ uses: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: uses, swiftSettings: checked)
+}
+
+func program(_ name: String, path: String? = nil, _ uses: [Target.Dependency]) -> Target {
+    .executableTarget(name: name, dependencies: uses, path: path, swiftSettings: checked)
+}
+
+func tests(_ name: String, _ uses: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: uses + ["TestSupport"], swiftSettings: checked)
+}
+
+let package = Package(
+    name: "starship-gateway",
+    products: [
+        .executable(name: "starshipd", targets: ["starshipd"]),
+        .executable(name: "starshipbench", targets: ["starshipbench"]),
+    ],
+    targets: [
+        // Foundations
+        module("Bytes"),
+        module("Addresses", ["Bytes"]),
+        module("Digest", ["Bytes"]),
+
+        // The data path, in the order a packet meets it
+        module("Wire", ["Bytes", "Addresses"]),
+        module("Flows", ["Bytes", "Addresses", "Wire", "Digest"]),
+        module("Streams", ["Bytes", "Addresses", "Wire", "Digest"]),
+        module("Upstreams", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
+        module("Inbound", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
+        module("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
+
+        // Edges: the configuration, the kernel, the capture file
+        module("Profiles", ["Bytes", "Addresses", "Digest"]),
+        .target(name: "CLinux"),
+        .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
+        module("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
+        module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
+
+        // Assembly
+        module(
+            "Gateway",
+            [
+                "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Upstreams", "Inbound", "Relay", "Profiles",
+                "LinuxIO", "Capture",
+            ]),
+        program("starshipd", ["Gateway", "Profiles", "LinuxIO"]),
+        program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire"]),
+
+        // Tests, and the programs that they need
+        .target(
+            name: "TestSupport", dependencies: ["Bytes", "Addresses"], path: "Tests/TestSupport",
+            swiftSettings: checked),
+        program("linkemulator", path: "Tests/LinkEmulator", ["LinuxIO", "Bytes", "Wire"]),
+        tests("BytesTests", ["Bytes", "Addresses", "Digest"]),
+        tests("WireTests", ["Wire", "Bytes", "Addresses"]),
+        tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
+        tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
+        tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
+        tests("ProfilesTests", ["Profiles", "Bytes", "Addresses"]),
+        tests("LinuxIOTests", ["LinuxIO", "Bytes", "Addresses"]),
+        tests("CaptureTests", ["Capture", "Streams", "Wire", "Bytes", "Addresses"]),
+        tests("GatewayTests", ["Gateway", "Profiles", "Wire", "Bytes", "Addresses", "LinuxIO"]),
+        tests("LabTests", []),
+    ],
+    swiftLanguageModes: [.v6]
+)
