@@ -3,8 +3,6 @@
 /// One value holds an address of either family, so keys, tables and rules are written once. An IPv4 address
 /// is kept in its IPv4-mapped form (RFC 4291, section 2.5.5.2), which never stands in a packet.
 
-public import Bytes
-
 /// An IPv4 or IPv6 address.
 public struct IPAddress: Hashable, Sendable {
     /// The first and the last eight octets, the first octet the most significant.
