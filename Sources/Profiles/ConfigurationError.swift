@@ -88,8 +88,12 @@ enum Shown {
         return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
-    /// A path made longer by one key.
+    /// A path made longer by one key; a key that is no plain word stands in brackets.
     static func path(_ path: String, _ key: String) -> String {
-        path.isEmpty ? key : path + "." + key
+        let isPlain = { (octet: UInt8) in octet < 0x80 && Unicode.Scalar(octet).isIdentifierPart || octet == 0x2d }
+        guard (1...64).contains(key.utf8.count), key.utf8.allSatisfy(isPlain) else {
+            return "\(path)[\(text(key))]"
+        }
+        return path.isEmpty ? key : path + "." + key
     }
 }
