@@ -89,9 +89,6 @@ extension Upstream {
                 throw section.error(
                     .missingKey, "user", found: "a passwordFile and no user", expected: "both or neither")
             }
-            guard section["auth"] == nil else {
-                throw section.error(.conflict, "auth", found: "`auth` and no user", expected: "a user to authenticate")
-            }
             return nil
         }
         guard type != .http || !user.utf8.contains(UInt8(ascii: ":")) else {
