@@ -24,7 +24,9 @@ enum HostText {
     /// Reads an address and a port to listen on; an address alone has the default port.
     static func endpoint(_ text: String, defaultPort: UInt16) throws(HostMistake) -> SocketAddress {
         if let endpoint = SocketAddress(parsing: text), endpoint.port != 0 { return endpoint }
-        if let address = IPAddress(parsing: text[...].trimmed(of: "[", "]")) { return SocketAddress(address, defaultPort) }
+        if let address = IPAddress(parsing: text[...].trimmed(of: "[", "]")) {
+            return SocketAddress(address, defaultPort)
+        }
         if let mistake = mistake(in: text, brackets: true) { throw mistake }
         if text.first == ":" || text.first == "*" {
             throw HostMistake(found: "a port without an address", hint: "0.0.0.0 and [::] mean every address")
