@@ -19,7 +19,9 @@ import Wire
 
 extension Worker {
     /// A SYN that belongs to no flow: whether there is room for it, and who is asked.
-    mutating func open(_ key: FlowKey, syn: TCPSegment) {
+    ///
+    /// `last` is where the flow's predecessor ended, if that is still remembered.
+    mutating func open(_ key: FlowKey, syn: TCPSegment, beyond last: SequenceNumber? = nil) {
         if isOwn(key) { return refuse(key, syn, because: .routeLoop) }
         if flows.count >= flowLimit {
             counters.flowLimitHits += 1
@@ -31,7 +33,7 @@ extension Worker {
         var flow = Flow(key: key, origin: .tunnel, at: now)
         flow.target = Target(key.target)
         flow.endpoint = TCPEndpoint(
-            syn: syn, initialSequence: initialSequence(of: key), timestampOffset: timestampOffset(of: key),
+            syn: syn, initialSequence: initialSequence(of: key, beyond: last), timestampOffset: timestampOffset(of: key),
             family: key.family, settings: settings.tcp, now: now)
         guard let handle = add(flow) else { return }
         flows[handle].isHalfOpen = true

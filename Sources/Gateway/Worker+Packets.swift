@@ -92,13 +92,22 @@ extension Worker {
 
     /// A segment without a flow: one that is remembered, one that opens, or one that is refused.
     mutating func receiveStray(_ key: FlowKey, _ segment: TCPSegment, payload: Span<UInt8>) {
-        if answersLingering(key, segment) { return }
-        if segment.flags.isDisjoint(with: [.reset, .acknowledge, .fin]), segment.flags.contains(.syn) {
-            open(key, syn: segment)
-            return
-        }
+        if let record = lingering.find(key, now: now) { return receiveLate(key, segment, record) }
+        if segment.isOpening { return open(key, syn: segment) }
         if openFromCookie(key, segment, payload: payload) { return }
         if let reset = TCPReset.answering(segment) { reply(reset, to: key) }
+    }
+
+    /// A segment of a flow that is over but remembered.
+    private mutating func receiveLate(_ key: FlowKey, _ segment: TCPSegment, _ record: TimeWaitRecord) {
+        switch record.receive(segment) {
+        case .reply(let answer): reply(answer, to: key)
+        case .silence: break
+        case .reopen:
+            counters.timeWaitReused += 1
+            lingering.remove(key)
+            open(key, syn: segment, beyond: record.sendNext)
+        }
     }
 
     /// Sends a segment that belongs to no endpoint.
@@ -106,4 +115,9 @@ extension Worker {
         if segment.flags.contains(.reset) { counters.resetsSent += 1 }
         output?.send(segment, gsoSize: 0, payload: ByteRuns(), of: key, pool: pool, counters: &counters)
     }
+}
+
+extension TCPSegment {
+    /// Whether it asks for a new connection.
+    fileprivate var isOpening: Bool { flags.contains(.syn) && flags.isDisjoint(with: [.acknowledge, .reset, .fin]) }
 }
