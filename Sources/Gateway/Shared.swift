@@ -1,6 +1,5 @@
 /// What all workers of a gateway share: nothing that changes on a packet's way.
 
-import Addresses
 import LinuxIO
 import Synchronization
 import Upstreams
@@ -10,22 +9,26 @@ final class Shared: Sendable {
     let active: Upstream
     /// The target itself, for listeners that are an upstream of their own.
     let direct: Upstream
+    let listeners: [Listener]
+    /// One for each worker.
     let mailboxes: [Mailbox]
     /// Nil with one worker.
     let owners: FlowOwners?
-    let isJournal: Bool
+    let tap: CaptureTap?
 
     private let hasFailed = Atomic(false)
     private let control: WakeUp
 
     init(
-        active: Upstream, direct: Upstream, mailboxes: [Mailbox], isJournal: Bool, control: WakeUp
+        active: Upstream, direct: Upstream, listeners: [Listener], mailboxes: [Mailbox], control: WakeUp,
+        tap: CaptureTap?
     ) {
         self.active = active
         self.direct = direct
+        self.listeners = listeners
         self.mailboxes = mailboxes
-        self.isJournal = isJournal
         self.control = control
+        self.tap = tap
         owners = mailboxes.count > 1 ? FlowOwners() : nil
     }
 

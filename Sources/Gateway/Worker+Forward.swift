@@ -4,6 +4,7 @@
 import Bytes
 import LinuxIO
 import Relay
+import Streams
 import Upstreams
 import Wire
 

@@ -10,14 +10,6 @@ import Relay
 import Upstreams
 import Wire
 
-/// A listening socket of a worker.
-struct Listener: ~Copyable {
-    let settings: GatewaySettings.Listener
-    let socket: Socket
-    /// Whether it is taken out of the poller until a descriptor is free.
-    var isPaused = false
-}
-
 /// The conversation with an inbound client that has not said yet where it wants to go.
 enum InboundSession {
     case socks(SOCKS5Session)
@@ -39,7 +31,7 @@ extension Worker {
 
     mutating func acceptClients(_ position: Int) {
         for _ in 0..<Self.acceptsPerTurn {
-            switch listeners[position].socket.accept() {
+            switch shared.listeners[position].socket.accept() {
             case .accepted(let socket, from: let peer):
                 greet(socket, peer, listener: position)
             case .nothing:
@@ -47,7 +39,7 @@ extension Worker {
             case .exhausted:
                 counters.descriptorsExhausted += 1
                 // Refusing at once is better than leaving them to wait for a descriptor.
-                guard listeners[position].socket.refuseNext(using: &reserve) else { return }
+                guard shared.listeners[position].socket.refuseNext(using: &reserve) else { return }
             case .failed(let cause):
                 log(.warning, "accept") { $0.add("cause", "\(cause)") }
                 return
@@ -56,10 +48,10 @@ extension Worker {
     }
 
     private mutating func greet(_ socket: consuming Socket, _ peer: SocketAddress, listener position: Int) {
-        let listener = listeners[position].settings
+        let listener = shared.listeners[position].settings
         let isAllowed =
             listener.allow.isEmpty ? peer.address.isLoopback : listener.allow.contains { $0.contains(peer.address) }
-        guard isAllowed, flows.count < limits.flows else {
+        guard isAllowed, flows.count < flowLimit else {
             if isAllowed { counters.flowLimitHits += 1 } else { counters.clientsNotAllowed += 1 }
             socket.resetOnClose()
             return
@@ -232,7 +224,7 @@ extension Worker {
     }
 
     /// Takes note of what a read of an inbound client brought.
-    private mutating func noteClient(_ outcome: ReadOutcome, _ runs: ByteRuns, of handle: Handle) {
+    mutating func noteClient(_ outcome: ReadOutcome, _ runs: ByteRuns, of handle: Handle) {
         switch outcome {
         case .bytes(let count):
             flows[handle].relay.moved(count, from: .client, at: now)

@@ -7,7 +7,7 @@ import Relay
 
 extension Worker {
     mutating func collectMail() {
-        for message in mailbox.collect() {
+        for message in shared.mailboxes[index].collect() {
             switch message {
             case .packet(let bytes, let isChecksumTrusted):
                 counters.takenOver += 1

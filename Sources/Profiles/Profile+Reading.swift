@@ -1,7 +1,5 @@
 /// The profile and its upstream: what belongs to which type, and hosts written any other way.
 
-internal import Addresses
-
 extension Profile {
     init(_ value: JSON5Value, path: String) throws(ConfigurationError) {
         let section = try Section(
@@ -69,10 +67,6 @@ extension Upstream {
             host = try HostText.host(text)
         } catch {
             throw section.error(.badValue, "host", found: error.found, expected: expected, hint: error.hint)
-        }
-        if case .address(let address) = host, address.isUnspecified || address.isMulticast || address.isLimitedBroadcast
-        {
-            throw section.error(.badValue, "host", found: "\(address)", expected: "the address of one machine")
         }
         _ = try section.required("port", "a whole number from 1 to 65535")
         var port = 0

@@ -36,7 +36,8 @@ struct HostTests {
             ("0x7f.1", ["no IPv4 address", "neither"]), ("bücher.example", ["outside ASCII", "xn--"]),
             ("", ["an empty text"]),
             ("a..b", ["neither"]), ("-a.example", ["neither"]), ("a b", ["neither"]), ("*.example", ["neither"]),
-            ("0.0.0.0", ["the address of one machine"]), ("224.0.0.1", ["the address of one machine"]),
+            ("0.0.0.0", ["every address"]), ("224.0.0.1", ["a group address"]), ("fe80::1", ["wants a zone"]),
+            ("255.255.255.255", ["a group address"]),
             (":8080", ["port"]),
         ])
     func refused(host: String, words: [String]) {
@@ -67,7 +68,8 @@ struct HostTests {
             ("8.8.8.256", "no IPv4 address"), ("010.8.8.8", "no IPv4 address"), ("8.8.8.256:80", "8.8.8.256:80"),
             ("localhost:10808", "found a name"), (":10808", "a port without an address"),
             ("*:10808", "a port without an address"),
-            ("fe80::1%eth0", "a zone"), ("224.0.0.1:80", "a group address"), ("", "an empty text"),
+            ("fe80::1%eth0", "a zone"), ("224.0.0.1:80", "a group address"), ("[fe80::1]:80", "wants a zone"),
+            ("", "an empty text"),
             ("[::1]:99999", "a bad port"),
         ])
     func refusedListener(text: String, word: String) {

@@ -99,10 +99,11 @@ struct ReferencePeer {
         let segment = flying.segment
         if state == .reset { return segment.flags.contains(.reset) ? [] : [resetSegment()] }
         if segment.flags.contains(.reset) {
-            if state != .closed { state = .reset }
+            // RFC 1337: what is over can't be reset.
+            if state == .closed || lingerUntil != .never { return [] }
+            state = .reset
             timer = .never
             answerDeadline = .never
-            lingerUntil = .never
             return []
         }
         if state == .opening { return takeSYN(segment, now: now) }
@@ -110,7 +111,9 @@ struct ReferencePeer {
         if let stamps = segment.options.timestamps, hasTimestamps { recentStamp = stamps.value }
         guard segment.flags.contains(.acknowledge) else { return fail("a segment without ACK") }
         var replies = takeAcknowledgement(segment, now: now)
-        if segment.length > 0 || Int32(bitPattern: segment.sequence.value &- theirInitial) < Int32(place(of: incoming.count)) {
+        if segment.length > 0
+            || Int32(bitPattern: segment.sequence.value &- theirInitial) < Int32(place(of: incoming.count))
+        {
             replies += takePayload(flying, now: now)
         }
         return replies + send(now)
@@ -154,7 +157,6 @@ struct ReferencePeer {
         guard place <= max(next, acknowledged) else { return fail("acknowledged \(place), sent up to \(next)") }
         guard place >= acknowledged else { return [] }
         let edge = place + Int(segment.window) << theirShift
-        if edge < allowed { return fail("the window's edge moved back from \(allowed) to \(edge)") }
         if place > acknowledged {
             acknowledged = place
             duplicates = 0
@@ -165,7 +167,8 @@ struct ReferencePeer {
             duplicates += 1
             if duplicates == 3 { next = acknowledged }
         }
-        allowed = edge
+        // An older segment may have been overtaken; the edge never moves back.
+        allowed = max(allowed, edge)
         if acknowledged == next, next < sendEnd, allowed <= next, timer == .never { timer = now + timeout }
         return []
     }
@@ -175,10 +178,14 @@ struct ReferencePeer {
     private mutating func takePayload(_ flying: Flying, now: Instant) -> [Flying] {
         let segment = flying.segment
         let expected = place(of: incoming.count) + (finReceived ? 1 : 0)
-        let start = expected + Int(Int32(bitPattern: segment.sequence.value &- theirInitial &- UInt32(truncatingIfNeeded: expected)))
+        let start =
+            expected
+            + Int(Int32(bitPattern: segment.sequence.value &- theirInitial &- UInt32(truncatingIfNeeded: expected)))
         let limit = Int(character.options.maximumSegmentSize ?? 536) - (hasTimestamps ? 12 : 0)
         if flying.bytes.count > limit { return fail("\(flying.bytes.count) octets in a segment of \(limit)") }
-        if start + flying.bytes.count > toldEdge + 1 { return fail("octets up to \(start + flying.bytes.count), window ends at \(toldEdge)") }
+        if start + flying.bytes.count > toldEdge + 1 {
+            return fail("octets up to \(start + flying.bytes.count), window ends at \(toldEdge)")
+        }
         var isUnusual = start != expected || finReceived || !ahead.isEmpty
         let edge = expected + max(character.bufferSize - unread, 0)
         for (index, octet) in flying.bytes.enumerated() {
@@ -275,7 +282,8 @@ struct ReferencePeer {
         let last = min(first + count, outgoing.count)
         let bytes = first < last ? Array(outgoing[first..<last]) : []
         var flags: TCPFlags = [.acknowledge]
-        let hasFIN = finSendable && first + count > last && last == outgoing.count || finSendable && last == outgoing.count
+        let hasFIN =
+            finSendable && first + count > last && last == outgoing.count || finSendable && last == outgoing.count
         if hasFIN { flags.insert(.fin) }
         let segment = header(next, flags, count: bytes.count, now: now)
         next += bytes.count + (hasFIN ? 1 : 0)

@@ -80,7 +80,9 @@ struct SimulatedLink {
         var arrives = leaves + faults.delay
         if random.chance(faults.reordering) { arrives = arrives + .microseconds(Int64(random.number(1..<8000))) }
         agenda.add(flying, at: arrives)
-        if random.chance(faults.duplication) { agenda.add(flying, at: arrives + .microseconds(Int64(random.number(0..<5000)))) }
+        if random.chance(faults.duplication) {
+            agenda.add(flying, at: arrives + .microseconds(Int64(random.number(0..<5000))))
+        }
     }
 
     mutating func arrival() -> Flying? { agenda.popFirst() }

@@ -11,7 +11,8 @@ struct Simulation: ~Copyable {
     private var toGateway: SimulatedLink
     private var settings = TCPSettings()
     private var pool: BufferPool
-    private var endpoint: TCPEndpoint?
+    private var endpoints = Slab<TCPEndpoint>()
+    private var handle: Handle?
     private var now = Instant(nanoseconds: 5_000_000_000)
     private var nextStep: Instant
 
@@ -24,6 +25,8 @@ struct Simulation: ~Copyable {
     private var isOver = false
     private let maximumPayload: Int
     private let canReset: Bool
+    private var toldEdge: SequenceNumber?
+    private var problem: String?
 
     init(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
@@ -70,7 +73,7 @@ struct Simulation: ~Copyable {
         var steps = 0
         while !isOver {
             steps += 1
-            let deadline = endpoint?.deadline ?? .never
+            let deadline = handle.map { endpoints[$0].deadline } ?? .never
             let next = min(toPeer.nextTime, toGateway.nextTime, peer.deadline, deadline, nextStep)
             if next > end || steps > 2_000_000 { return "does not end: \(describe())" }
             now = max(now, next)
@@ -79,7 +82,7 @@ struct Simulation: ~Copyable {
             if peer.deadline <= now { carry(peer.tick(now: now)) }
             if deadline <= now { tickGateway() }
             if nextStep <= now { step() }
-            if let problem = peer.problem { return "peer: \(problem)" }
+            if let problem = problem ?? peer.problem { return problem }
             checkEnd()
         }
         return verdict()
@@ -92,57 +95,79 @@ struct Simulation: ~Copyable {
     // MARK: The gateway's side
 
     private mutating func arriveAtGateway(_ flying: Flying) {
-        guard endpoint != nil else {
+        guard let handle else {
             if !gatewayEnded, flying.segment.flags == .syn {
-                endpoint = TCPEndpoint(
-                    syn: flying.segment, initialSequence: SequenceNumber(UInt32(truncatingIfNeeded: random.next())),
-                    timestampOffset: UInt32(truncatingIfNeeded: random.next()), family: .ipv4, settings: settings, now: now)
+                self.handle = endpoints.insert(
+                    TCPEndpoint(
+                        syn: flying.segment, initialSequence: SequenceNumber(UInt32(truncatingIfNeeded: random.next())),
+                        timestampOffset: UInt32(truncatingIfNeeded: random.next()), family: .ipv4, settings: settings,
+                        now: now))
             } else if let reply = TCPReset.answering(flying.segment) {
                 toPeer.carry(Flying(segment: reply, bytes: []), now: now, random: &random)
             }
             return
         }
-        guard let receipt = endpoint?.receive(
+        let receipt = endpoints[handle].receive(
             flying.segment, payload: flying.bytes.span, now: now, settings: settings, pool: &pool)
-        else { return }
         var events = receipt.events
         if !receipt.direct.isEmpty {
             let taken = random.chance(0.3) ? random.number(0..<receipt.direct.count + 1) : receipt.direct.count
             let split = receipt.direct.lowerBound + taken
             upstream += flying.bytes[receipt.direct.lowerBound..<split]
             let rest = flying.bytes.span.extracting(split..<receipt.direct.upperBound)
-            events.formUnion(endpoint?.keep(rest, pool: &pool) ?? [])
+            events.formUnion(endpoints[handle].keep(rest, pool: &pool))
         }
-        handle(events)
+        heed(events)
         drain()
     }
 
-    private mutating func handle(_ events: TCPEvents) {
+    private mutating func heed(_ events: TCPEvents) {
         if events.contains(.closed) {
             drain()
+            readAll()
             endGateway()
         }
     }
 
     private mutating func endGateway() {
-        endpoint?.release(&pool)
-        endpoint = nil
+        releaseEndpoint()
         gatewayEnded = true
     }
 
+    private mutating func releaseEndpoint() {
+        guard let handle else { return }
+        var endpoint = endpoints.remove(handle)
+        endpoint.release(&pool)
+        self.handle = nil
+    }
+
+    private var phase: TCPEndpoint.Phase? { handle.map { endpoints[$0].phase } }
+
     private mutating func tickGateway() {
-        handle(endpoint?.timeout(now: now, settings: settings) ?? [])
+        guard let handle else { return }
+        heed(endpoints[handle].timeout(now: now, settings: settings))
         drain()
     }
 
     private mutating func drain() {
-        while let next = endpoint?.nextSegment(
+        guard let handle else { return }
+        while let next = endpoints[handle].nextSegment(
             now: now, settings: settings, pool: pool, maximumPayload: maximumPayload)
         {
             var bytes: [UInt8] = []
             for index in 0..<next.payload.runCount { pool.withBytes(next.payload[index]) { bytes.append(copying: $0) } }
+            checkEdge(next.segment)
             for piece in cut(next, bytes) { toPeer.carry(piece, now: now, random: &random) }
         }
+    }
+
+    /// The right edge of the window never moves back (RFC 9293, section 3.8.6).
+    private mutating func checkEdge(_ segment: TCPSegment) {
+        guard !segment.flags.contains(.syn), !segment.flags.contains(.reset) else { return }
+        let isScaled = peer.character.options.windowScale != nil
+        let edge = segment.acknowledgement + Int(segment.window) << (isScaled ? Int(settings.windowShift) : 0)
+        if let toldEdge, edge < toldEdge { problem = "the window's edge moved back by \(toldEdge - edge)" }
+        toldEdge = edge
     }
 
     /// What the kernel does to a super-segment.
@@ -165,49 +190,50 @@ struct Simulation: ~Copyable {
             let reads = !random.chance(peer.character.pauses)
             carry(peer.setReading(reads, tells: random.chance(0.5), now: now))
         }
-        guard let phase = endpoint?.phase else { return }
-        if phase == .dialling, random.chance(0.3) { endpoint?.accept() }
+        guard let handle, let phase else { return }
+        if phase == .dialling, random.chance(0.3) { endpoints[handle].accept() }
         if phase != .dialling, upstreamAborts, random.chance(0.05) {
-            endpoint?.abort()
+            endpoints[handle].abort()
             drain()
             return endGateway()
         }
-        readUpstream()
-        writeDownstream(phase)
+        readUpstream(handle)
+        writeDownstream(handle, phase)
         drain()
     }
 
-    private mutating func readUpstream() {
+    private mutating func readUpstream(_ handle: Handle) {
         var left = random.chance(0.7) ? random.number(0..<100_000) : 0
-        while left > 0, let runs = endpoint?.unreadRuns(), runs.byteCount > 0 {
-            var run = runs[0]
+        while left > 0, endpoints[handle].unread > 0 {
+            var run = endpoints[handle].unreadRuns()[0]
             run.count = min(run.count, left)
             left -= run.count
             pool.withBytes(run) { upstream.append(copying: $0) }
-            endpoint?.removeUnread(run.count, pool: &pool)
+            endpoints[handle].removeUnread(run.count, pool: &pool)
         }
     }
 
-    private mutating func writeDownstream(_ phase: TCPEndpoint.Phase) {
+    private mutating func writeDownstream(_ handle: Handle, _ phase: TCPEndpoint.Phase) {
         guard phase == .established || phase == .closeWait else { return }
-        let space = endpoint?.sendSpace(pool: pool, settings: settings) ?? 0
+        let space = endpoints[handle].sendSpace(pool: pool, settings: settings)
         let count = min(space, random.number(1..<40_000), downstream.count - sentDown)
         if count > 0 {
-            sentDown += endpoint?.append(downstream.span.extracting(sentDown..<sentDown + count), pool: &pool) ?? 0
+            let bytes = Array(downstream[sentDown..<sentDown + count])
+            sentDown += endpoints[handle].append(bytes.span, pool: &pool)
         }
-        if sentDown == downstream.count { endpoint?.finish() }
+        if sentDown == downstream.count { endpoints[handle].finish() }
     }
 
     // MARK: The end
 
     private mutating func checkEnd() {
-        let gatewayDone = gatewayEnded || endpoint?.phase == .timeWait
+        let gatewayDone = gatewayEnded || phase == .timeWait
         let peerDone = peer.state == .closed || peer.state == .reset
         let isQuiet = toPeer.nextTime == .never && toGateway.nextTime == .never
         isOver = gatewayDone && peerDone && isQuiet || gatewayEnded && peerDone
         // A RST to the gateway may be lost; then only keepalive would notice.
         if peer.state == .reset, canReset, isQuiet, peer.deadline == .never, !gatewayDone,
-            endpoint?.deadline ?? .never > now + .seconds(600)
+            handle.map({ endpoints[$0].deadline }) ?? .never > now + .seconds(600)
         {
             isOver = true
         }
@@ -215,9 +241,8 @@ struct Simulation: ~Copyable {
 
     private mutating func verdict() -> String? {
         readAll()
-        let unfinished = peer.state == .reset || endpoint != nil && endpoint?.phase != .timeWait
-        endpoint?.release(&pool)
-        endpoint = nil
+        let unfinished = peer.state == .reset || phase != nil && phase != .timeWait
+        releaseEndpoint()
         if pool.used != 0 { return "\(pool.used) chunks are lost" }
         if peer.incoming != Array(downstream.prefix(peer.incoming.count)) { return "the downstream is damaged" }
         if upstream != Array(peer.outgoing.prefix(upstream.count)) { return "the upstream is damaged" }
@@ -229,14 +254,16 @@ struct Simulation: ~Copyable {
     }
 
     private mutating func readAll() {
-        while let runs = endpoint?.unreadRuns(), runs.byteCount > 0 {
-            for index in 0..<runs.runCount { pool.withBytes(runs[index]) { upstream.append(copying: $0) } }
-            endpoint?.removeUnread(runs.byteCount, pool: &pool)
+        guard let handle else { return }
+        while endpoints[handle].unread > 0 {
+            let run = endpoints[handle].unreadRuns()[0]
+            pool.withBytes(run) { upstream.append(copying: $0) }
+            endpoints[handle].removeUnread(run.count, pool: &pool)
         }
     }
 
     private func describe() -> String {
-        let phase = endpoint?.phase
+        let phase = phase
         let up = "up \(upstream.count) of \(peer.outgoing.count)"
         let down = "down \(peer.incoming.count) of \(downstream.count) (queued \(sentDown))"
         return "\(String(describing: phase)), peer \(peer.state), \(up), \(down), at \(now.nanoseconds / 1_000_000) ms"
