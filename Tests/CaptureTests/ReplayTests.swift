@@ -130,7 +130,8 @@ private struct Replay: ~Copyable {
         var events = receipt.events
         if !receipt.direct.isEmpty {
             received += arrival.payload[receipt.direct]
-            events.formUnion(endpoint.keep([].span, pool: &pool))
+            let nothing: [UInt8] = []
+            events.formUnion(endpoint.keep(nothing.span, pool: &pool))
         }
         while endpoint.unread > 0 {
             let runs = endpoint.unreadRuns()
