@@ -143,7 +143,8 @@ struct TunnelQueueTests {
         }
         #expect(length == 5)
         #expect(before == 0)
-        #expect(after == 15)
+        // 15 of the 20, and perhaps multicast reports of the kernel's own.
+        #expect((15...20).contains(try #require(after)))
     }
 
     @Test func datagramsOfOneSendArriveAsOneSuperPacket() throws {
