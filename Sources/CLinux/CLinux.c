@@ -43,16 +43,28 @@ int clinux_tun_set_offload(int descriptor, unsigned long offload) {
     return result(ioctl(descriptor, TUNSETOFFLOAD, offload));
 }
 
-int clinux_interface_mtu(const char *name) {
-    struct ifreq request;
-    memset(&request, 0, sizeof request);
+/* Asks about an interface; the answer is in the request. */
+static int ask_interface(unsigned long question, const char *name, struct ifreq *request) {
+    memset(request, 0, sizeof *request);
     if (strlen(name) >= IFNAMSIZ) return -ENODEV;
-    strcpy(request.ifr_name, name);
+    strcpy(request->ifr_name, name);
     int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (any < 0) return -errno;
-    int failure = ioctl(any, SIOCGIFMTU, &request) < 0 ? -errno : 0;
+    int failure = ioctl(any, question, request) < 0 ? -errno : 0;
     close(any);
+    return failure;
+}
+
+int clinux_interface_mtu(const char *name) {
+    struct ifreq request;
+    int failure = ask_interface(SIOCGIFMTU, name, &request);
     return failure ? failure : request.ifr_mtu;
+}
+
+int clinux_interface_queue_length(const char *name) {
+    struct ifreq request;
+    int failure = ask_interface(SIOCGIFTXQLEN, name, &request);
+    return failure ? failure : request.ifr_ifindex;
 }
 
 int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capacity, int64_t seconds,

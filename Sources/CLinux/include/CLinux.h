@@ -38,6 +38,9 @@ int clinux_tun_set_offload(int descriptor, unsigned long offload);
 /* The MTU of an interface of this network namespace, or a negative errno. */
 int clinux_interface_mtu(const char *name);
 
+/* The packets that wait in an interface before it drops (txqueuelen), or a negative errno. */
+int clinux_interface_queue_length(const char *name);
+
 /* Waits for events until `seconds` and `nanoseconds` have passed; for ever when `seconds` is negative.
  * Returns the number of events, or a negative errno: -ENOSYS where the kernel (below 5.11) lacks the call. */
 int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capacity, int64_t seconds,
