@@ -1,0 +1,65 @@
+/// How the control thread and the other workers reach a worker.
+
+import Addresses
+import Bytes
+import LinuxIO
+import Synchronization
+
+/// What a worker is told.
+enum Message: Sendable {
+    /// The upstream's host has these addresses now; none means that its name does not resolve, and why.
+    case upstreamResolved([IPAddress], failure: String?)
+    /// The answer to a name that a flow waits for.
+    case nameResolved(flow: Handle, [IPAddress], failure: String?)
+    /// A packet, without virtio header, that another worker read for one of our flows.
+    case packet([UInt8], isChecksumTrusted: Bool)
+    /// Put a report into the given place.
+    case report(ReportBox)
+    /// End all flows and leave the loop.
+    case stop
+}
+
+/// Messages for one worker, bounded: packets are dropped when nobody collects them.
+final class Mailbox: Sendable {
+    /// The most packets that wait for a worker.
+    private static let packetLimit = 512
+
+    private struct Content {
+        var messages: [Message] = []
+        var packets = 0
+    }
+
+    private let content = Mutex(Content())
+    let bell: WakeUp
+
+    init() throws(SystemCallError) {
+        bell = try WakeUp()
+    }
+
+    func send(_ message: Message) {
+        content.withLock { $0.messages.append(message) }
+        bell.wake()
+    }
+
+    /// Hands a packet over; false when too many wait already.
+    func send(packet: [UInt8], isChecksumTrusted: Bool) -> Bool {
+        let accepted = content.withLock { content in
+            guard content.packets < Self.packetLimit else { return false }
+            content.messages.append(.packet(packet, isChecksumTrusted: isChecksumTrusted))
+            content.packets += 1
+            return true
+        }
+        if accepted { bell.wake() }
+        return accepted
+    }
+
+    /// Takes everything out; called by the owner after its bell rang.
+    func collect() -> [Message] {
+        bell.clear()
+        return content.withLock { content in
+            let messages = content.messages
+            content = Content()
+            return messages
+        }
+    }
+}
