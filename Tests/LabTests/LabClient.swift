@@ -71,7 +71,8 @@ struct LabClient {
         if way == .socks {
             options += ["-o", "ProxyCommand=/usr/bin/python3 \(Lab.programs)/pipe.py %h %p \(socks)"]
         }
-        let command = "head -c 2000000 /dev/zero | ssh \(options.map { "'\($0)'" }.joined(separator: " ")) "
+        let command =
+            "head -c 2000000 /dev/zero | ssh \(options.map { "'\($0)'" }.joined(separator: " ")) "
             + "root@ssh.example cat | wc -c"
         let result = try lab.run(.device, ["bash", "-c", command], within: 40)
         #expect(result.output == "2000000\n", "\(result.errors)", sourceLocation: source)

@@ -4,8 +4,9 @@
     transfer.py serve ADDRESS PORT [ADDRESS PORT ...]
     transfer.py up|down COUNT HOST PORT [SOCKS-ADDRESS SOCKS-PORT]
 
-The client's first line is `up COUNT` or `down COUNT`. Up: the server answers with the sum after COUNT bytes. Down: it
-sends COUNT bytes, then the sum. Both ends close after that; nobody half-closes before, so any proxy may be between.
+The client's first line is `> COUNT` (up) or `< COUNT` (down): nothing that a proxy takes for HTTP. Up: the server answers
+with the sum after COUNT bytes. Down: it sends COUNT bytes, then the sum. Both ends close after that; nobody half-closes
+before, so any proxy may be between.
 """
 import json
 import random
@@ -69,7 +70,7 @@ def answer(connection):
             connection.settimeout(300)
             request, rest = line(connection)
             direction, count = request.split()
-            if direction == "up":
+            if direction == ">":
                 connection.sendall(receive(connection, int(count), rest).encode() + b"\n")
             else:
                 connection.sendall(send(connection, int(count)).encode() + b"\n")
@@ -100,7 +101,7 @@ def client(direction, count, host, port, socks):
     if connection:
         try:
             connection.settimeout(120)
-            connection.sendall(f"{direction} {count}\n".encode())
+            connection.sendall(f"{'>' if direction == 'up' else '<'} {count}\n".encode())
             if direction == "up":
                 ours = send(connection, count)
             else:

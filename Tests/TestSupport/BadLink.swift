@@ -31,8 +31,23 @@ public struct BadLink: Sendable, CustomStringConvertible {
     }
 }
 
+extension BadLink {
+    /// The emulator's options (`Tests/LinkEmulator`).
+    var options: [String] {
+        let shares = [("--loss", loss), ("--reorder", reorder), ("--duplicate", duplicate), ("--corrupt", corrupt)]
+        return shares.filter { $0.1 > 0 }.flatMap { [$0.0, "\($0.1)"] } + ["--delay", "\(delay)", "--seed", "\(seed)"]
+    }
+}
+
 extension Lab {
-    static func join(_ name: String, by link: BadLink) throws -> LabProgram {
-        throw LabError("no emulator")
+    /// Joins device and gateway by the emulator, then makes the other links.
+    static func emulate(_ link: BadLink, in name: String, _ directory: URL) throws -> LabProgram {
+        try script("spaces", name)
+        let command = ["\(binaries)/linkemulator", "--left", "\(name)-device:eth0", "--right", "\(name)-gateway:lan"]
+        let program = try LabProgram(
+            command + link.options, in: directory, environment: ProcessInfo.processInfo.environment)
+        try program.waitFor("ready")
+        try script("links", name)
+        return program
     }
 }

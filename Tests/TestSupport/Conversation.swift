@@ -11,7 +11,7 @@ public enum Way: String, CaseIterable, Sendable, CustomStringConvertible {
     public var description: String { rawValue }
 }
 
-/// One step of one side. Texts hold one character for each byte.
+/// One step of one side; its texts hold one character for each byte.
 public struct Step: Encodable, Sendable {
     private let values: [String: Value]
 

@@ -32,8 +32,6 @@ public final class Lab {
     /// `STARSHIP_BINARIES` names the directory of the binaries under test; `scripts/test` sets it to the release.
     public static let binaries =
         ProcessInfo.processInfo.environment["STARSHIP_BINARIES"] ?? sources.appending(path: ".build/debug").path
-    /// Whether the long version of a test is wanted.
-    public static let isLong = ProcessInfo.processInfo.environment["STARSHIP_LONG"] != nil
 
     private static let made = Atomic<Int>(0)
 
@@ -56,7 +54,7 @@ public final class Lab {
             environment: ProcessInfo.processInfo.environment, directory: directory,
             input: keeperInput.fileHandleForReading, output: FileHandle.nullDevice, errors: FileHandle.standardError)
         try keeperInput.fileHandleForReading.close()
-        if let link { emulator = try Self.join(name, by: link) } else { _ = try Self.script("up", name) }
+        if let link { emulator = try Self.emulate(link, in: name, directory) } else { _ = try Self.script("up", name) }
     }
 
     deinit {
