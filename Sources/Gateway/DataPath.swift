@@ -9,7 +9,6 @@
 /// turn are answered by one ACK. The bytes of a segment in order are the exception: they go from the read
 /// buffer straight into the socket, and only what that does not take is copied.
 
-import Addresses
 import Bytes
 import Flows
 import LinuxIO
@@ -18,54 +17,54 @@ import Streams
 import Wire
 
 extension Worker {
-    /// A SYN that belongs to no flow: whose it is, and who is asked.
+    /// A SYN that belongs to no flow: whether there is room for it, and who is asked.
     mutating func open(_ key: FlowKey, syn: TCPSegment) {
-        guard !isOwn(key) else {
-            refuse(key, syn, because: .routeLoop)
-            return
-        }
-        guard flows.count < limits.flows else {
+        if isOwn(key) { return refuse(key, syn, because: .routeLoop) }
+        if flows.count >= limits.flows {
             counters.flowLimitHits += 1
-            refuse(key, syn, because: .flowLimit)
-            return
+            return refuse(key, syn, because: .flowLimit)
         }
-        let device = key.client.address
-        if halfOpen.isFull {
-            sendCookie(key, syn)
-            return
-        }
-        if halfOpen.isFull(for: device) { evictHalfOpen(of: device) }
+        if halfOpen.isFull { return sendCookie(key, syn) }
+        if halfOpen.isFull(for: key.client.address) { evictHalfOpen(of: key.client.address) }
+
+        let initial = initialSequences.make(local: key.target, remote: key.client, at: now)
         var flow = Flow(key: key, origin: .tunnel, at: now)
         flow.target = Target(key.target)
         flow.endpoint = TCPEndpoint(
-            syn: syn, initialSequence: initialSequences.next(for: key, at: now), settings: settings, at: now)
-        flow.isHalfOpen = true
-        let handle = add(flow)
-        halfOpen.add(handle, of: device)
+            syn: syn, initialSequence: initial.sequence, timestampOffset: initial.timestampOffset,
+            family: key.family, settings: settings.tcp, now: now)
+        guard let handle = add(flow) else { return }
+        flows[handle].isHalfOpen = true
+        halfOpen.add(handle, of: key.client.address)
+        counters.flowsOpened += 1
         dial(handle)
     }
 
     /// A segment of a flow: its bytes in order go to the upstream at once, the rest is the endpoint's business.
     mutating func up(_ handle: Handle, _ segment: TCPSegment, payload: Span<UInt8>) {
         let receipt = flows[handle].endpoint!.receive(
-            segment, payload: payload, at: now, settings: settings, pool: &pool)
+            segment, payload: payload, now: now, settings: settings.tcp, pool: &pool)
+        var events = receipt.events
         if !receipt.direct.isEmpty {
             let bytes = payload.extracting(receipt.direct)
-            let taken = flows[handle].sendUp(bytes)
-            flows[handle].endpoint!.keep(bytes.extracting(taken..<bytes.count), pool: &pool)
+            if flows[handle].tls.isWatching { flows[handle].tls.client(bytes) }
+            let taken = flows[handle].forward == nil ? flows[handle].upstream?.send(bytes) ?? 0 : 0
+            events.formUnion(
+                flows[handle].endpoint!.keep(bytes.extracting(taken..<bytes.count), pool: &pool))
             flows[handle].relay.moved(bytes.count, from: .client, at: now)
         }
-        note(receipt, of: handle)
+        if events.contains(.reopen) { return reopen(handle, segment) }
+        note(events, of: handle)
         touch(handle)
     }
 
     /// What the upstream has sent goes into the endpoint's send queue, as much as the device can be sent soon.
     ///
-    /// Returns whether there may be more for which there was no time in this turn.
+    /// Returns whether there may be more, for which there was no time in this turn.
     mutating func down(_ handle: Handle) -> Bool {
         var budget = Self.readBudget
         while flows[handle].upstream!.isReadable {
-            let space = flows[handle].endpoint!.sendSpace(pool: pool, settings: settings)
+            let space = flows[handle].endpoint!.sendSpace(pool: pool, settings: settings.tcp)
             guard space > 0 else { return false }
             guard budget > 0 else { return true }
             let runs = flows[handle].endpoint!.reserve(min(space, Self.readSize), pool: &pool)
@@ -73,21 +72,21 @@ extension Worker {
             let outcome = flows[handle].upstream!.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].endpoint!.commit(count, of: runs, pool: &pool)
-            if count > 0 {
-                flows[handle].relay.moved(count, from: .upstream, at: now)
-                emit(handle)
-                budget -= count
-            }
-            noteUpstream(outcome, of: handle)
+            noteUpstream(outcome, runs, of: handle)
+            if count > 0 { emit(handle) }
+            budget -= count
         }
         return false
     }
 
     /// Writes every segment that the endpoint wants to send now.
     mutating func emit(_ handle: Handle) {
+        guard output != nil else { return }
         let key = flows[handle].key
-        while let outgoing = flows[handle].endpoint!.nextSegment(at: now, settings: settings, pool: pool) {
-            output.send(
+        while let outgoing = flows[handle].endpoint!.nextSegment(
+            now: now, settings: settings.tcp, pool: pool, maximumPayload: largestPayload)
+        {
+            output!.send(
                 outgoing.segment, gsoSize: outgoing.gsoSize, payload: outgoing.payload, of: key, pool: pool,
                 counters: &counters)
         }

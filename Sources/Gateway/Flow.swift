@@ -1,37 +1,29 @@
 /// One flow of a worker: its two ends, and the relay between them.
 ///
-/// A flow from the tunnel has an `endpoint`, one of the SOCKS5 or HTTP inbound a `client` socket. The upstream
-/// is first a `dial` and then an `upstream`. Which of them are there says how far the flow has come:
+/// A flow from the tunnel has an `endpoint`, one of the SOCKS5 or HTTP inbound a `client` socket. What else is
+/// there says how far the flow has come:
 ///
-///     endpoint | client + inbound    dial      upstream
-///     ─────────────────────────────────────────────────────────────────────
-///     yes                            waiting   –          the upstream is asked
-///     yes                            –         yes        bytes are relayed
-///     yes                            –         –          refused; the last words go to the client
+///     endpoint | client    session   dial      upstream
+///     ─────────────────────────────────────────────────────────────────────────
+///              | yes       yes       –         –          the client says what it wants
+///     yes      | yes       |yes      yes       –          the upstream is asked
+///     yes      | yes       –         –         yes        bytes are relayed
+///     –        | yes       –         –         –          refused: the last words go to the client
+///
+/// What only a few flows have, or every flow for a short time, lives in slabs of the worker, so that an idle
+/// flow is small.
 
-import Addresses
 import Bytes
 import Flows
-import Inbound
-import LinuxIO
 import Relay
 import Streams
-import Upstreams
 import Wire
 
 /// Where a flow came in.
-enum Origin: Sendable {
+enum Origin: Equatable, Sendable {
     case tunnel
-    case socks
-    case http
-
-    var name: String {
-        switch self {
-        case .tunnel: "tun"
-        case .socks: "socks"
-        case .http: "http"
-        }
-    }
+    /// A SOCKS5 or HTTP listener, by its number.
+    case listener(Int)
 }
 
 struct Flow: ~Copyable {
@@ -43,23 +35,29 @@ struct Flow: ~Copyable {
 
     var endpoint: TCPEndpoint?
     var client: SocketEnd?
-    var inbound: InboundSession?
+    /// In `Worker.sessions`.
+    var session: Handle?
 
-    var dial: Dial?
+    /// In `Worker.dials`.
+    var dial: Handle?
     var upstream: SocketEnd?
-    /// Set while plain http is carried in absolute form.
-    var forward: HTTPForward?
+    /// In `Worker.forwards`, while plain http is rewritten.
+    var forward: Handle?
+    /// Octets of an inbound client that nobody has taken yet.
+    var held = ByteQueue()
 
     var relay: Relay
-    var tls = TLSObserver()
+    var tls = TLSRefusalWatch()
     let opened: Instant
 
     /// Counted in `HalfOpen`.
     var isHalfOpen = false
-    /// In the worker's list of flows to be served before the next wait.
+    /// In the worker's list of flows to be served.
     var isTouched = false
+    /// The upstream is gone by a reset: the client gets one as soon as it has what came before.
+    var resetsWhenDrained = false
     /// Why the flow is ending, once it is known; the first reason stays.
-    var reason: CloseReason?
+    private(set) var reason: CloseReason?
 
     init(key: FlowKey, origin: Origin, at now: Instant) {
         self.key = key
@@ -72,4 +70,13 @@ struct Flow: ~Copyable {
     mutating func ends(_ reason: CloseReason) {
         if self.reason == nil { self.reason = reason }
     }
+
+    /// Notes that the client has finished sending.
+    mutating func clientEnded(at now: Instant) {
+        if tls.isWatching, relay.endedFirst == nil, tls.clientRefused { ends(.clientRefusedCertificate) }
+        relay.sourceEnded(.client, at: now)
+    }
+
+    /// Why the flow ended, once both sides are gone.
+    var closeReason: CloseReason { reason ?? .closed(first: relay.endedFirst ?? .client) }
 }

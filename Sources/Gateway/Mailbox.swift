@@ -1,16 +1,11 @@
 /// How the control thread and the other workers reach a worker.
 
-import Addresses
 import Bytes
 import LinuxIO
 import Synchronization
 
 /// What a worker is told.
 enum Message: Sendable {
-    /// The upstream's host has these addresses now; none means that its name does not resolve, and why.
-    case upstreamResolved([IPAddress], failure: String?)
-    /// The answer to a name that a flow waits for.
-    case nameResolved(flow: Handle, [IPAddress], failure: String?)
     /// A packet, without virtio header, that another worker read for one of our flows.
     case packet([UInt8], isChecksumTrusted: Bool)
     /// Put a report into the given place.
@@ -19,7 +14,7 @@ enum Message: Sendable {
     case stop
 }
 
-/// Messages for one worker, bounded: packets are dropped when nobody collects them.
+/// Messages for one worker; packets are bounded, and dropped when nobody collects them.
 final class Mailbox: Sendable {
     /// The most packets that wait for a worker.
     private static let packetLimit = 512
@@ -62,4 +57,13 @@ final class Mailbox: Sendable {
             return messages
         }
     }
+}
+
+/// Where workers put their reports, and where the control thread waits for all of them.
+final class ReportBox: Sendable {
+    private let reports = Mutex<[WorkerReport]>([])
+
+    func put(_ report: WorkerReport) { reports.withLock { $0.append(report) } }
+
+    var content: [WorkerReport] { reports.withLock { $0 } }
 }

@@ -18,29 +18,39 @@ public enum HTTPBody: Equatable, Sendable {
     ///
     /// Fewer than all only when the message is over.
     public mutating func consume(_ input: Span<UInt8>) throws(HTTPError) -> Int {
+        var position = 0
+        while position < input.count, !isComplete {
+            position += try take(input.extracting(position..<input.count)).end
+        }
+        return position
+    }
+
+    /// Takes framing and then one stretch of content: where the content stands, and how far it went.
+    public mutating func take(_ input: Span<UInt8>) throws(HTTPError) -> (content: Range<Int>, end: Int) {
         switch self {
         case .none:
-            return 0
+            return (0..<0, 0)
         case .untilClose:
-            return input.count
+            return (0..<input.count, input.count)
         case .length(let left):
             let count = min(left, input.count)
             self = count == left ? .none : .length(left - count)
-            return count
+            return (0..<count, count)
         case .chunked(var chunk):
             var position = 0
-            while position < input.count, chunk != .end {
+            while position < input.count {
                 if case .data(let left) = chunk {
-                    let count = min(left, input.count - position)
-                    chunk = count == left ? .dataReturn : .data(left: left - count)
-                    position += count
-                } else {
-                    try chunk.take(input[position])
-                    position += 1
+                    let end = position + min(left, input.count - position)
+                    let rest = left - (end - position)
+                    self = .chunked(rest == 0 ? .dataReturn : .data(left: rest))
+                    return (position..<end, end)
                 }
+                try chunk.take(input[position])
+                position += 1
+                if chunk == .end { break }
             }
             self = chunk == .end ? .none : .chunked(chunk)
-            return position
+            return (position..<position, position)
         }
     }
 }

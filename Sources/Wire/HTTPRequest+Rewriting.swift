@@ -33,13 +33,21 @@ struct HTTPRequestTarget: Equatable {
     }
 }
 
+extension HTTPRequestHead {
+    /// Where the authority of a target in absolute form stands; nil for the other forms.
+    public static func authority(of request: HTTPRequestHead, in head: Span<UInt8>) throws(HTTPError) -> Range<Int>? {
+        try HTTPRequestTarget(of: request, in: head).authority
+    }
+}
+
 /// What is to become of a request's head.
 struct HTTPRewriting {
     /// Written before the path: `http://name` to a proxy, nothing to an origin.
     var prefix: String
     /// Replaces the client's Host when the request came in absolute form (RFC 9112, section 3.2.2).
     var host: String
-    var credentials: BasicCredentials?
+    /// Whole field lines that the upstream is to have.
+    var addedFields: [UInt8]
     /// A proxy's duties (RFC 9110, section 7.6) and one request a connection.
     var actsAsProxy: Bool
 
@@ -61,7 +69,7 @@ struct HTTPRewriting {
             output.append(copying: head.extracting(field.value))
             output.append(contentsOf: "\r\n".utf8)
         }
-        credentials?.writeProxyAuthorization(into: &output)
+        output.append(contentsOf: addedFields)
         if actsAsProxy {
             output.append(contentsOf: "Via: \(request.isVersion11 ? "1.1" : "1.0") starship\r\n".utf8)
             output.append(contentsOf: "Connection: \(request.wantsUpgrade ? "Upgrade" : "close")\r\n".utf8)

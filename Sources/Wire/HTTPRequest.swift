@@ -4,7 +4,7 @@ import Bytes
 
 /// A request's head as ranges of the bytes that it was parsed from.
 public struct HTTPRequestHead: Equatable, Sendable {
-    public enum Method: Sendable { case connect, head, options, other }
+    public enum Method: Sendable { case connect, head, options, trace, other }
 
     public internal(set) var method = Method.other
     public internal(set) var methodRange = 0..<0
@@ -76,6 +76,7 @@ public struct HTTPRequestHead: Equatable, Sendable {
         case "CONNECT": method = .connect
         case "HEAD": method = .head
         case "OPTIONS": method = .options
+        case "TRACE": method = .trace
         default: method = .other
         }
     }
