@@ -87,7 +87,7 @@ extension LabTests {
                 ? [.connect, .send("HTTP/1.1 200 OK\r\nX: "), .drip("a", every: 0.5, for: 30)]
                 : [.connect, .pause(30)]
             let proxy = try ScriptedProxy(lab, [script])
-            let daemon = try Daemon(lab, Daemon.Settings { $0.more = "timeouts: { connect: \"3s\" }," })
+            let daemon = try Daemon(lab, Daemon.Settings { $0.limits = "connect: \"3s\"" })
             let talks = try Way.allCases.map { try lab.startClient($0, patience: 20, []) }
             let tunnel = try Talk.of(talks[0])[0]
             #expect(tunnel.cause == "refused" && (tunnel.openSeconds ?? 99) < 4.5, "\(tunnel)")

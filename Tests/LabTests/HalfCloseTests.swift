@@ -85,7 +85,7 @@ extension LabTests {
             let lab = try Lab()
             let proxy = try ScriptedProxy(
                 lab, [[.connect, .established, .receive("x"), .pause(60)]])
-            let daemon = try Daemon(lab, Daemon.Settings { $0.more = "timeouts: { halfClose: \"3s\" }," })
+            let daemon = try Daemon(lab, Daemon.Settings { $0.limits = "halfClose: \"3s\"" })
             let before = daemon.residentKiB
             let program = try lab.startClient(
                 .tunnel, parallel: 500, [.send("x"), .halfClose, .receiveEnd(within: 20)])

@@ -112,7 +112,7 @@ extension LabTests {
             let daemon = try Daemon(
                 lab,
                 Daemon.Settings {
-                    $0.tun = "{ name: \"starship0\", mtu: 1500, offload: false }"
+                    $0.offload = false
                     $0.upstream = Daemon.Settings.http(Upstream.embedded.port)
                     $0.workers = workers
                 })

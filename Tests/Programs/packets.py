@@ -11,7 +11,7 @@ The job is a list of steps, played in order; one JSON line of results is printed
     {"do": "talk", "packet": {SYN}, "send": "x", "seconds": 5, "window": 64240}
                                                      a client that acknowledges everything; its sums are in "talk"
 
-A packet is {"hex": "45…"} or fields: source, destination, then tcp {from, to, flags, seq, ack, window, options
+A packet is {"hex": "45…"} ("sealed": the IPv4 header's checksum is computed) or fields: source, destination, then tcp {from, to, flags, seq, ack, window, options
 [["mss", 1460], ["ts", 1, 0], …]}, udp {from, to} or echo {id, seq}, data (Latin-1), badSum "tcp" | "ip".
 """
 import ipaddress
@@ -59,7 +59,11 @@ def tcp(fields, data):
 
 def build(packet):
     if "hex" in packet:
-        return bytes.fromhex(packet["hex"])
+        data = bytes.fromhex(packet["hex"])
+        if packet.get("sealed"):
+            data = data[:10] + b"\0\0" + data[12:]
+            data = data[:10] + struct.pack(">H", checksum(data[:20])) + data[12:]
+        return data
     source, destination = ipaddress.ip_address(packet["source"]), ipaddress.ip_address(packet["destination"])
     data, six = packet.get("data", "").encode("latin-1"), source.version == 6
     if "tcp" in packet:
@@ -164,7 +168,8 @@ class Player:
             if step.get("varyPort"):
                 part = packet.get("tcp") or packet["udp"]
                 part["from"] = 10000 + number % 50000
-                packet["source"] = step["sources"][number // 50 % len(step["sources"])] if "sources" in step else packet["source"]
+                if "sources" in step:
+                    packet["source"] = step["sources"][number // 50 % len(step["sources"])]
                 data = build(packet)
             self.put(data)
             if step.get("rate"):

@@ -3,16 +3,19 @@
 import Foundation
 
 public final class Daemon {
-    /// The parts of the configuration that tests change; each is JSON5 text.
+    /// The parts of the configuration that tests change; texts are JSON5.
     public struct Settings {
-        public var tun = "{ name: \"starship0\", mtu: 1500 }"
-        public var socks = "{ listen: \"10.9.0.1:10808\", allow: [\"10.9.0.0/24\"] }"
+        public var workers = 1
+        public var offload = true
         public var upstream = Settings.http(ScriptedProxy.port)
+        /// Keys of `socks` behind `listen` and `allow`.
+        public var socks = ""
+        public var limits = ""
         /// Further keys at the top of the file, each ending in a comma.
         public var more = ""
-        public var workers = 1
-        /// Programs in front of the daemon, such as `prlimit`.
+        /// Programs in front of the daemon, such as `prlimit`, and arguments behind its configuration.
         public var wrapper: [String] = []
+        public var arguments: [String] = []
 
         public init() {}
 
@@ -26,10 +29,10 @@ public final class Daemon {
         var text: String {
             """
             {
-              tun: \(tun),
+              tun: { name: "starship0", mtu: 1500, workers: \(workers), offload: \(offload) },
               network: { setup: "none" },
-              socks: \(socks),
-              workers: \(workers),
+              socks: { listen: "\(Lab.socksAddress):\(Lab.socksPort)", allow: ["10.9.0.0/24"], \(socks) },
+              limits: { \(limits) },
               \(more)
               profiles: [{ id: "lab", name: "Lab", upstream: \(upstream) }],
               active: "lab"
@@ -47,7 +50,8 @@ public final class Daemon {
         let file = lab.directory.appending(path: "starshipd.json5")
         try settings.text.write(to: file, atomically: true, encoding: .utf8)
         program = try lab.start(
-            .gateway, settings.wrapper + ["\(Lab.binaries)/starshipd", "--config", file.path])
+            .gateway,
+            settings.wrapper + ["\(Lab.binaries)/starshipd", "--config", file.path] + settings.arguments)
         try program.waitFor("event=ready", within: 15)
         if routed { try lab.route() }
     }

@@ -90,3 +90,12 @@ public final class LabProgram {
         (try? Data(contentsOf: file)).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 }
+
+extension LabProgram {
+    /// The C compiler that comes with the Swift toolchain, for machines without another.
+    public static var clang: String {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let places = path.split(separator: ":").map { "\($0)/clang" } + ["/opt/swift/usr/bin/clang"]
+        return places.first { FileManager.default.isExecutableFile(atPath: $0) } ?? "clang"
+    }
+}

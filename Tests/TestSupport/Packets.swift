@@ -53,7 +53,13 @@ public struct RawPacket: Encodable, Sendable {
     public var data: String?
     public var badSum: String?
 
+    /// Whether the IPv4 header's checksum of `hex` is to be computed.
+    public var sealed: Bool?
+
     public static func bytes(_ hex: String) -> RawPacket { RawPacket(hex: hex) }
+
+    /// An IPv4 packet in hexadecimal, whatever its header's checksum says.
+    public static func sealed(_ hex: String) -> RawPacket { RawPacket(hex: hex, sealed: true) }
 
     /// A SYN from one of the raw clients.
     public static func syn(

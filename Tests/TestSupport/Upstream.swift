@@ -110,7 +110,7 @@ public enum Upstream: String, CaseIterable, Sendable, CustomStringConvertible {
               tun: false,
               socks: false,
               network: { setup: "none" },
-              http: { listen: "\(Self.address):\(port)", allow: ["10.77.0.0/24"] },
+              http: { listen: "\(Self.address):\(port)", allow: ["10.77.0.0/24"], outbound: "direct" },
               profiles: [{ id: "direct", upstream: { type: "direct" } }],
               active: "direct"
             }
