@@ -9,6 +9,7 @@
 /// turn are answered by one ACK. The bytes of a segment in order are the exception: they go from the read
 /// buffer straight into the socket, and only what that does not take is copied.
 
+import Addresses
 import Bytes
 import Flows
 import LinuxIO
@@ -20,18 +21,17 @@ extension Worker {
     /// A SYN that belongs to no flow: whether there is room for it, and who is asked.
     mutating func open(_ key: FlowKey, syn: TCPSegment) {
         if isOwn(key) { return refuse(key, syn, because: .routeLoop) }
-        if flows.count >= limits.flows {
+        if flows.count >= flowLimit {
             counters.flowLimitHits += 1
             return refuse(key, syn, because: .flowLimit)
         }
         if halfOpen.isFull { return sendCookie(key, syn) }
         if halfOpen.isFull(for: key.client.address) { evictHalfOpen(of: key.client.address) }
 
-        let initial = initialSequences.make(local: key.target, remote: key.client, at: now)
         var flow = Flow(key: key, origin: .tunnel, at: now)
         flow.target = Target(key.target)
         flow.endpoint = TCPEndpoint(
-            syn: syn, initialSequence: initial.sequence, timestampOffset: initial.timestampOffset,
+            syn: syn, initialSequence: initialSequence(of: key), timestampOffset: timestampOffset(of: key),
             family: key.family, settings: settings.tcp, now: now)
         guard let handle = add(flow) else { return }
         flows[handle].isHalfOpen = true

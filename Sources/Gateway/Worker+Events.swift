@@ -5,6 +5,7 @@ import Flows
 import LinuxIO
 import Relay
 import Streams
+import Upstreams
 import Wire
 
 extension Worker {

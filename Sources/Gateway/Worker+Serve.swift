@@ -6,6 +6,7 @@ import Flows
 import LinuxIO
 import Relay
 import Streams
+import Upstreams
 
 extension Worker {
     /// How much one flow may read of a socket in one turn.
@@ -95,7 +96,7 @@ extension Worker {
             // A stream in TIME-WAIT lives on as a record of a few words.
             return flows[handle].endpoint!.isClosed || flows[handle].endpoint!.phase == .timeWait
         }
-        if let failure = flows[handle].client!.failure, failure != .none { return true }
+        if flows[handle].client!.failure != nil { return true }
         return flows[handle].relay.isFinished
     }
 }

@@ -54,12 +54,14 @@ struct Conversation: ~Copyable {
         clock = options.timestamps?.value
         let syn = TCPSegment(sequence: Self.client, flags: flags, window: window, options: options)
         endpoint = TCPEndpoint(
-            syn: syn, initialSequence: Self.gateway, timestampOffset: 5000, family: family, settings: settings, now: now)
+            syn: syn, initialSequence: Self.gateway, timestampOffset: 5000, family: family, settings: settings, now: now
+        )
     }
 
     /// A conversation after the handshake.
     static func opened(
-        _ options: TCPOptions = Conversation.usual, family: AddressFamily = .ipv4, settings: TCPSettings = TCPSettings(),
+        _ options: TCPOptions = Conversation.usual, family: AddressFamily = .ipv4,
+        settings: TCPSettings = TCPSettings(),
         budget: Int = 64 << 20, roundTrip: Interval = .milliseconds(20)
     ) -> Conversation {
         var talk = Conversation(options, family: family, settings: settings, budget: budget)
