@@ -73,8 +73,8 @@ extension LabTests {
             let talk = try lab.client(way, port: 25, [.receiveEnd(.fin)])
             #expect(talk.failed == nil, "\(daemon.program.errors)")
             #expect((talk.endSeconds ?? 9) < 0.3)
-            let after = try daemon.snapshot(within: 1.5) { $0["flows.active"] == 0 }
-            #expect(after["flows.active"] == 0, "\(after)")
+            let after = try daemon.snapshot(within: 1.5) { $0["flows"] == 0 }
+            #expect(after["flows"] == 0, "\(after)")
             #expect(daemon.descriptors <= before)
             withExtendedLifetime(proxy) {}
         }
@@ -90,8 +90,8 @@ extension LabTests {
             let program = try lab.startClient(
                 .tunnel, parallel: 500, [.send("x"), .halfClose, .receiveEnd(within: 20)])
             _ = try Talk.of(program, within: 40)
-            let after = try daemon.snapshot(within: 5) { $0["flows.active"] == 0 }
-            #expect(after["flows.active"] == 0, "\(after)")
+            let after = try daemon.snapshot(within: 5) { $0["flows"] == 0 }
+            #expect(after["flows"] == 0, "\(after)")
             #expect(daemon.residentKiB - before < 4096)
             #expect(daemon.flow(with: ["reason=", "half"]), "\(daemon.events("flow").last ?? "")")
             withExtendedLifetime(proxy) {}

@@ -48,10 +48,10 @@ extension LabTests {
             /// Waits until nothing is left of a load, and says so.
             func expectEmpty(descriptors before: Int, source: SourceLocation = #_sourceLocation) throws {
                 let after = try daemon.snapshot(within: 15) {
-                    $0["flows.active"] == 0 && $0["buffers.chunks_in_use"] == 0
+                    $0["flows"] == 0 && $0["buffer_bytes_used"] == 0
                 }
-                #expect(after["flows.active"] == 0, "\(after)", sourceLocation: source)
-                #expect(after["buffers.chunks_in_use"] == 0, "\(after)", sourceLocation: source)
+                #expect(after["flows"] == 0, "\(after)", sourceLocation: source)
+                #expect(after["buffer_bytes_used"] == 0, "\(after)", sourceLocation: source)
                 _ = Lab.wait(3) { daemon.descriptors <= before }
                 #expect(daemon.descriptors <= before, sourceLocation: source)
             }
@@ -96,7 +96,7 @@ extension LabTests {
             #expect(after.results == ["good": 20] && after.slowest < 1, "\(after)")
             let load = try Setting.read(steady, within: 30)
             #expect(Array(load.results.keys) == ["good"] && load.slowest < 1, "\(load)")
-            _ = try setting.daemon.snapshot(within: 20) { $0["flows.active"] == 0 }
+            _ = try setting.daemon.snapshot(within: 20) { $0["flows"] == 0 }
             try setting.expectEmpty(descriptors: before)
         }
 
@@ -113,7 +113,7 @@ extension LabTests {
                     rate: 5000)
             ])
             let counters = try daemon.snapshot()
-            #expect(counters["flows.active"] <= 600, "\(counters)")
+            #expect(counters["flows"] <= 600, "\(counters)")
             #expect(counters["counters.cookies_sent"] > 0, "\(counters)")
             #expect(daemon.residentKiB < 262_144)
             #expect(daemon.descriptors < 700)
@@ -127,13 +127,13 @@ extension LabTests {
             let holding = try setting.startLoad("hold", [150, 2])
             try holding.waitFor("\"open\"", within: 20)
             let active = try setting.daemon.snapshot()
-            #expect(active["flows.active"] <= 100, "\(active)")
+            #expect(active["flows"] <= 100, "\(active)")
             let load = try Setting.read(holding, within: 30)
             #expect(load.results["good"] == 100 && load.results["refused"] == 50, "\(load)")
             #expect(load.alive == 100, "\(load)")
             #expect(setting.daemon.program.errors.contains("level=warning"), "\(setting.daemon.program.errors)")
-            let after = try setting.daemon.snapshot(within: 10) { $0["flows.active"] == 0 }
-            #expect(after["flows.active"] == 0, "\(after)")
+            let after = try setting.daemon.snapshot(within: 10) { $0["flows"] == 0 }
+            #expect(after["flows"] == 0, "\(after)")
             let recovered = try setting.load("short", 50, 8)
             #expect(recovered.results == ["good": 50], "\(recovered)")
         }
@@ -151,8 +151,8 @@ extension LabTests {
             #expect(good >= 150 && load.alive == good, "\(load)")
             #expect(load.results["refused", default: 0] + good == 1000, "\(load)")
             #expect(load.slowest < 5, "refused at once: \(load)")
-            let after = try setting.daemon.snapshot(within: 10) { $0["flows.active"] == 0 }
-            #expect(after["flows.active"] == 0, "\(after)")
+            let after = try setting.daemon.snapshot(within: 10) { $0["flows"] == 0 }
+            #expect(after["flows"] == 0, "\(after)")
             let recovered = try setting.load("short", 200, 8)
             #expect(recovered.results == ["good": 200], "\(recovered)")
         }

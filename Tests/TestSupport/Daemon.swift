@@ -33,6 +33,7 @@ public final class Daemon {
               network: { setup: "none" },
               socks: { listen: "\(Lab.socksAddress):\(Lab.socksPort)", allow: ["10.9.0.0/24"], \(socks) },
               limits: { \(limits) },
+              log: { flows: "all" },
               \(more)
               profiles: [{ id: "lab", name: "Lab", upstream: \(upstream) }],
               active: "lab"

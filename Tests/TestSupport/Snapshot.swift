@@ -16,9 +16,11 @@ public struct Snapshot: CustomStringConvertible {
         description = String(line)
     }
 
-    /// The number at a path of keys, such as `counters.echo_replies`.
+    /// The number at a path of keys, such as `counters.echo_replies`; a test that asks for one that does not
+    /// exist is mistaken, and would otherwise pass for ever.
     public subscript(_ path: String) -> Int {
-        (values[path] as? Int) ?? 0
+        guard let number = values[path] as? Int else { preconditionFailure("no number at \(path) in \(description)") }
+        return number
     }
 
     /// Whether there is a value at a path.
