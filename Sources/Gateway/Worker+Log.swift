@@ -46,10 +46,7 @@ extension Worker {
         switch origin {
         case .tunnel: "tun"
         case .listener(let position):
-            switch shared.listeners[position].settings.kind {
-            case .socks: "socks"
-            case .http: "http"
-            }
+            shared.listeners[position].settings.kind.name
         }
     }
 

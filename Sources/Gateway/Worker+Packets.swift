@@ -16,7 +16,7 @@ extension Worker {
     mutating func readPackets() -> Bool {
         guard output != nil else { return false }
         for _ in 0..<Self.packetsPerBatch {
-            switch output!.read(into: &packet) {
+            switch output.value.read(into: &packet) {
             case .packet(let length):
                 counters.packetsRead += 1
                 counters.bytesRead += length
@@ -40,14 +40,14 @@ extension Worker {
         swap(&buffer, &packet)
         defer { swap(&buffer, &packet) }
         let bytes = buffer.storage.span.extracting(0..<length)
-        guard output!.hasVirtioHeader else {
-            output!.record(bytes, virtio: nil)
+        guard output.value.hasVirtioHeader else {
+            output.value.record(bytes, virtio: nil)
             return receive(bytes, isChecksumTrusted: false)
         }
         do throws(WireError) {
             let header = try VirtioHeader.parse(bytes)
             let packet = bytes.extracting(VirtioHeader.length..<length)
-            output!.record(packet, virtio: header)
+            output.value.record(packet, virtio: header)
             receive(packet, isChecksumTrusted: header.isChecksumTrusted)
         } catch {
             counters.note(error)
