@@ -50,6 +50,29 @@ public struct InternetChecksum: Sendable {
         sum = total
     }
 
+    /// Adds what another sum holds; its bytes must stand at an even offset.
+    @inlinable public mutating func add(_ other: InternetChecksum) {
+        sum &+= UInt64(other.partial.bigEndian)
+    }
+
+    /// Adds bytes that stand at an odd offset: in their own sum each octet counts as the other half of its word
+    /// (RFC 1071, section 2(B)).
+    public mutating func addAtOddOffset(_ bytes: Span<UInt8>) {
+        var swapped = InternetChecksum()
+        swapped.add(bytes)
+        add(swapped.partial.byteSwapped)
+    }
+
+    /// Adds the bytes of runs, the first of which stands at an even offset, whatever their lengths are.
+    public mutating func add(_ runs: ByteRuns, of pool: borrowing BufferPool) {
+        var isOdd = false
+        for index in 0..<runs.runCount {
+            let run = runs[index]
+            pool.withBytes(run) { if isOdd { addAtOddOffset($0) } else { add($0) } }
+            isOdd = isOdd != (run.count % 2 == 1)
+        }
+    }
+
     /// The folded sum without the final complement: what NEEDS_CSUM wants in the checksum field.
     @inlinable public var partial: UInt16 {
         var folded = sum
