@@ -1,1 +1,1 @@
-// LinuxIO
+/// Tests of LinuxIO.

@@ -1,0 +1,51 @@
+/// What the kernel says about the interfaces of this network namespace.
+
+public import Addresses
+internal import CLinux
+internal import Glibc
+
+/// Questions about network interfaces; changes are made by ip(8).
+public enum NetworkInterface {
+    /// An address of an interface of this machine.
+    public struct Address: Hashable, Sendable {
+        public let interface: String
+        public let address: IPAddress
+        /// Of IPv4 0...32, of IPv6 0...128.
+        public let prefixLength: Int
+    }
+
+    /// The number of an interface.
+    public static func index(of name: String) throws(SystemCallError) -> UInt32 {
+        let index = unsafe if_nametoindex(name)
+        guard index > 0 else { throw .last("if_nametoindex", name) }
+        return index
+    }
+
+    /// The longest IP packet of an interface, in octets.
+    public static func mtu(of name: String) throws(SystemCallError) -> Int {
+        let result = unsafe clinux_interface_mtu(name)
+        guard result >= 0 else { throw SystemCallError("ioctl SIOCGIFMTU", name, negative: result) }
+        return Int(result)
+    }
+
+    /// All IPv4 and IPv6 addresses of this machine.
+    public static func addresses() throws(SystemCallError) -> [Address] {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&first) == 0 else { throw .last("getifaddrs") }
+        defer { unsafe freeifaddrs(first) }
+        var found: [Address] = []
+        var next = unsafe first
+        while let entry = unsafe next {
+            unsafe next = entry.pointee.ifa_next
+            guard let system = unsafe entry.pointee.ifa_addr, let address = unsafe SocketAddress(system: system)
+            else { continue }
+            var length = address.address.isIPv4 ? 32 : 128
+            if let mask = unsafe entry.pointee.ifa_netmask, let mask = unsafe SocketAddress(system: mask)?.address {
+                length = mask.isIPv4 ? mask.v4.nonzeroBitCount : mask.high.nonzeroBitCount + mask.low.nonzeroBitCount
+            }
+            let name = unsafe String(cString: entry.pointee.ifa_name)
+            found.append(Address(interface: name, address: address.address, prefixLength: length))
+        }
+        return found
+    }
+}
