@@ -8,7 +8,7 @@ internal import Bytes
 internal import LinuxIO
 
 /// One held connection and what it still has to do.
-private struct Held: ~Copyable {
+struct HeldConnection: ~Copyable {
     let socket: Socket
     var isOpen = false
     var isOver = false
@@ -17,6 +17,11 @@ private struct Held: ~Copyable {
     var missing = 1
 
     var isDone: Bool { isOver || (isOpen && unsent == 0 && missing == 0) }
+
+    func read(into buffer: inout [UInt8]) -> ReadOutcome {
+        var space = buffer.mutableSpan
+        return socket.read(into: &space)
+    }
 }
 
 /// The client's loop and everything that it owns.
@@ -28,7 +33,7 @@ struct HoldClient: ~Copyable {
     private let wanted: Int
     private let limit: Interval
     private var poller: Poller
-    private var held = Slab<Held>()
+    private var held: Slab<HeldConnection>
     private var handles: [Handle] = []
     private var events = [PolledEvent](repeating: .none, count: Poller.batch)
     private var buffer = [UInt8](repeating: 0x77, count: 65536)
@@ -36,11 +41,16 @@ struct HoldClient: ~Copyable {
     private var failed = 0
 
     init(_ arguments: inout Arguments) throws {
-        address = try arguments.address("to")
-        wanted = try arguments.number("count")
-        limit = try arguments.seconds("limit", default: 60)
+        let address = try arguments.address("to")
+        let wanted = try arguments.number("count")
+        let limit = try arguments.seconds("limit", default: 60)
         try arguments.finish()
-        poller = try Poller()
+        let poller = try Poller()
+        self.address = address
+        self.wanted = wanted
+        self.limit = limit
+        self.poller = poller
+        held = Slab()
     }
 
     /// Opens the connections, then does what it is told until there is nobody who tells.
@@ -85,7 +95,7 @@ struct HoldClient: ~Copyable {
         let socket = try Socket.connectTCP(to: address)
         let number = socket.descriptor.number
         try poller.add(number, token: UInt64(handles.count), events: [.readable, .writable, .peerFinished], edge: true)
-        handles.append(held.insert(Held(socket: socket)))
+        handles.append(held.insert(HeldConnection(socket: socket)))
     }
 
     private mutating func move(_ count: Int) {
@@ -123,13 +133,12 @@ struct HoldClient: ~Copyable {
     private mutating func advance(_ handle: Handle) {
         while held[handle].unsent > 0 {
             let count = min(held[handle].unsent, buffer.count)
-            guard case .bytes(let taken) = held[handle].socket.write(buffer.span.extracting(0..<count)) else { break }
+            guard case .bytes(let taken) = write(handle, count) else { break }
             held[handle].unsent -= taken
         }
         let wasDone = held[handle].isDone
         while true {
-            var space = buffer.mutableSpan
-            switch held[handle].socket.read(into: &space) {
+            switch held[handle].read(into: &buffer) {
             case .bytes(let count):
                 held[handle].missing -= count
                 if count == buffer.count || held[handle].missing > 0 { continue }
@@ -139,6 +148,10 @@ struct HoldClient: ~Copyable {
             break
         }
         if held[handle].isDone, !wasDone { done += 1 }
+    }
+
+    private func write(_ handle: Handle, _ count: Int) -> WriteOutcome {
+        held[handle].socket.write(buffer.span.extracting(0..<count))
     }
 
     private mutating func end(_ handle: Handle) {

@@ -13,6 +13,6 @@ struct JSONLine {
     mutating func add(_ name: String, _ value: Double) { members.append("\"\(name)\": \(value)") }
 
     func print() {
-        StandardOutput.write(line: "{" + members.joined(separator: ", ") + "}")
+        StandardOutput.write("{" + members.joined(separator: ", ") + "}\n")
     }
 }

@@ -14,14 +14,18 @@ struct LatencyClient: ~Copyable {
     private var events = [PolledEvent](repeating: .none, count: 4)
 
     init(_ arguments: inout Arguments) throws {
-        address = try arguments.address("to")
+        let address = try arguments.address("to")
         let kind = try arguments.text("kind")
         guard ["first-byte", "ping-pong"].contains(kind) else { throw UsageError("--kind is first-byte or ping-pong") }
-        isPingPong = kind == "ping-pong"
-        count = max(1, try arguments.number("count", default: 1000))
-        limit = try arguments.seconds("limit", default: 30)
+        let count = max(1, try arguments.number("count", default: 1000))
+        let limit = try arguments.seconds("limit", default: 30)
         try arguments.finish()
-        poller = try Poller()
+        let poller = try Poller()
+        self.address = address
+        self.count = count
+        self.limit = limit
+        self.poller = poller
+        isPingPong = kind == "ping-pong"
     }
 
     /// Measures one after the other until there are enough, or the time is over, and prints the line.

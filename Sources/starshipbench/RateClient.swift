@@ -5,11 +5,10 @@ internal import Bytes
 internal import LinuxIO
 
 /// One of the places in which connection follows connection.
-private struct Lane: ~Copyable {
+struct Lane: ~Copyable {
     var socket: Socket?
     var began = Instant(nanoseconds: 0)
     var hasSent = false
-    var number: CInt = -1
 }
 
 /// The client's loop and everything that it owns.
@@ -18,18 +17,23 @@ struct RateClient: ~Copyable {
     private let atOnce: Int
     private let window: Interval
     private var poller: Poller
-    private var lanes = Slab<Lane>()
+    private var lanes: Slab<Lane>
     private var handles: [Handle] = []
     private var samples = Samples()
     private var failed = 0
     private var lastFailure: ErrorNumber?
 
     init(_ arguments: inout Arguments) throws {
-        address = try arguments.address("to")
-        atOnce = max(1, try arguments.number("at-once", default: 32))
-        window = try arguments.seconds("seconds", default: 3)
+        let address = try arguments.address("to")
+        let atOnce = max(1, try arguments.number("at-once", default: 32))
+        let window = try arguments.seconds("seconds", default: 3)
         try arguments.finish()
-        poller = try Poller()
+        let poller = try Poller()
+        self.address = address
+        self.atOnce = atOnce
+        self.window = window
+        self.poller = poller
+        lanes = Slab()
     }
 
     /// Runs for the window and prints the line.
@@ -69,9 +73,9 @@ struct RateClient: ~Copyable {
         next.began = Clock.now()
         do throws(SystemCallError) {
             let socket = try Socket.connectTCP(to: address)
-            next.number = socket.descriptor.number
-            try poller.add(next.number, token: UInt64(lane), events: [.readable, .writable, .peerFinished], edge: true)
-            next.socket = socket
+            let number = socket.descriptor.number
+            try poller.add(number, token: UInt64(lane), events: [.readable, .writable, .peerFinished], edge: true)
+            next.socket = consume socket
         } catch {
             failed += 1
             lastFailure = error.errno
@@ -102,7 +106,7 @@ struct RateClient: ~Copyable {
 
 extension Lane {
     /// Sends the one byte; a fresh connection always takes it.
-    fileprivate func writeByte() -> Bool {
+    func writeByte() -> Bool {
         let byte: [UInt8] = [0x2a]
         switch socket {
         case .none: return false
@@ -111,7 +115,7 @@ extension Lane {
     }
 
     /// Reads the byte that came back; nil when it is not there yet.
-    fileprivate func readByte() -> Bool? {
+    func readByte() -> Bool? {
         var byte: [UInt8] = [0]
         var space = byte.mutableSpan
         switch socket {

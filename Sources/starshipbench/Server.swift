@@ -39,10 +39,10 @@ struct Server: ~Copyable {
     private static let firstListener = UInt64.max - 16
 
     private var poller: Poller
-    private var listeners = Slab<Socket>()
-    private var services: [(Handle, Service)] = []
-    private var connections = Slab<ServedConnection>()
-    private var room = PumpRoom()
+    private let listeners: Slab<Socket>
+    private let services: [(Handle, Service)]
+    private var connections: Slab<ServedConnection>
+    private var room: PumpRoom
     private var buffer = [UInt8](repeating: 0x5a, count: 262_144)
     private var received = 0
     private var sent = 0
@@ -50,7 +50,9 @@ struct Server: ~Copyable {
     private var nextReport = Instant(nanoseconds: 0)
 
     init(_ arguments: inout Arguments) throws {
-        poller = try Poller()
+        let poller = try Poller()
+        var listeners = Slab<Socket>()
+        var services: [(Handle, Service)] = []
         let text = try arguments.text("listen")
         guard let address = IPAddress(parsing: text) else { throw UsageError("--listen wants an address, not \(text)") }
         let ports: [(String, Service)] = [
@@ -64,6 +66,11 @@ struct Server: ~Copyable {
             services.append((listeners.insert(listener), service))
         }
         try arguments.finish()
+        self.poller = poller
+        self.listeners = listeners
+        self.services = services
+        connections = Slab()
+        room = PumpRoom()
     }
 
     /// Serves until the process is ended.
@@ -106,8 +113,9 @@ struct Server: ~Copyable {
                 let handle = connections.insert(ServedConnection(socket: socket, service: service))
                 let events: Interest = service.contains(.source) ? [.readable, .writable] : .readable
                 watch(number, handle, events, edge: service == .echo)
-            case .nothing, .exhausted, .failed:
-                return
+            case .nothing: return
+            case .exhausted: return
+            case .failed: return
             }
         }
     }
@@ -148,8 +156,7 @@ struct Server: ~Copyable {
     private mutating func stream(_ handle: Handle, _ event: PolledEvent) -> Bool {
         if connections[handle].trailer != nil { return finish(handle) }
         if event.readable || event.hungUp || event.error {
-            var space = buffer.mutableSpan
-            switch connections[handle].socket.read(into: &space) {
+            switch connections[handle].read(into: &buffer) {
             case .bytes(let count):
                 connections[handle].received += count
                 received += count
@@ -194,6 +201,11 @@ struct Server: ~Copyable {
 }
 
 extension ServedConnection {
+    func read(into buffer: inout [UInt8]) -> ReadOutcome {
+        var space = buffer.mutableSpan
+        return socket.read(into: &space)
+    }
+
     mutating func runEcho(_ room: inout PumpRoom, drained: Bool) -> Pump.Outcome {
         echo.run(from: socket, to: socket, room: &room, drained: drained)
     }

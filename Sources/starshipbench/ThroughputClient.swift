@@ -9,7 +9,7 @@ internal import Bytes
 internal import LinuxIO
 
 /// One stream of the measurement.
-private struct Stream: ~Copyable {
+struct LoadStream: ~Copyable {
     let socket: Socket
     var isOpen = false
     var isOver = false
@@ -17,6 +17,11 @@ private struct Stream: ~Copyable {
     var received = 0
     /// The last 16 bytes that came, once the client has ended its side.
     var tail: [UInt8] = []
+
+    func read(into buffer: inout [UInt8]) -> ReadOutcome {
+        var space = buffer.mutableSpan
+        return socket.read(into: &space)
+    }
 
     /// Whether both ends have counted the same, as the trailer says.
     var matches: Bool {
@@ -39,7 +44,7 @@ struct ThroughputClient: ~Copyable {
     private let window: Interval
     private let drain: Interval
     private var poller: Poller
-    private var streams = Slab<Stream>()
+    private var streams: Slab<LoadStream>
     private var handles: [Handle] = []
     private var events = [PolledEvent](repeating: .none, count: Poller.batch)
     private var buffer = [UInt8](repeating: 0x33, count: 262_144)
@@ -48,16 +53,23 @@ struct ThroughputClient: ~Copyable {
     private var over = 0
 
     init(_ arguments: inout Arguments) throws {
-        address = try arguments.address("to")
+        let address = try arguments.address("to")
         let direction = try arguments.text("direction")
         guard ["up", "down", "both"].contains(direction) else { throw UsageError("--direction is up, down or both") }
-        sends = direction != "down"
-        streamCount = max(1, try arguments.number("streams", default: 1))
-        warmup = try arguments.seconds("warmup", default: 0.3)
-        window = try arguments.seconds("seconds", default: 3)
-        drain = try arguments.seconds("drain", default: 5)
+        let streamCount = max(1, try arguments.number("streams", default: 1))
+        let warmup = try arguments.seconds("warmup", default: 0.3)
+        let window = try arguments.seconds("seconds", default: 3)
+        let drain = try arguments.seconds("drain", default: 5)
         try arguments.finish()
-        poller = try Poller()
+        let poller = try Poller()
+        self.address = address
+        self.streamCount = streamCount
+        self.warmup = warmup
+        self.window = window
+        self.drain = drain
+        self.poller = poller
+        sends = direction != "down"
+        streams = Slab()
     }
 
     /// Runs the whole measurement and prints its line.
@@ -86,7 +98,7 @@ struct ThroughputClient: ~Copyable {
         for _ in 0..<streamCount {
             let socket = try Socket.connectTCP(to: address)
             let number = socket.descriptor.number
-            let handle = streams.insert(Stream(socket: socket))
+            let handle = streams.insert(LoadStream(socket: socket))
             handles.append(handle)
             try poller.add(number, token: UInt64(handles.count - 1), events: .writable)
         }
@@ -126,8 +138,7 @@ struct ThroughputClient: ~Copyable {
     }
 
     private mutating func read(_ handle: Handle, _ event: PolledEvent) {
-        var space = buffer.mutableSpan
-        switch streams[handle].socket.read(into: &space) {
+        switch streams[handle].read(into: &buffer) {
         case .bytes(let count):
             streams[handle].received += count
             if stage == .draining {

@@ -14,18 +14,22 @@ struct Upstream: ~Copyable {
     private let echoes: Bool
     private let listener: Socket
     private var poller: Poller
-    private var sessions = Slab<UpstreamSession>()
-    private var room = PumpRoom()
+    private var sessions: Slab<UpstreamSession>
+    private var room: PumpRoom
     /// Sessions whose turn ended early.
     private var unfinished: [Handle] = []
 
     init(_ arguments: inout Arguments) throws {
         let address = try arguments.address("listen")
-        echoes = arguments.flag("echo")
         try arguments.finish()
-        listener = try Socket.listen(on: address)
-        poller = try Poller()
+        let listener = try Socket.listen(on: address)
+        let poller = try Poller()
         try poller.add(listener.descriptor.number, token: Self.listenerToken, events: .readable)
+        self.listener = listener
+        self.poller = poller
+        echoes = arguments.flag("echo")
+        sessions = Slab()
+        room = PumpRoom()
     }
 
     /// Serves until the process is ended.
@@ -52,8 +56,9 @@ struct Upstream: ~Copyable {
                 let number = client.descriptor.number
                 let handle = sessions.insert(UpstreamSession(client: client, echoes: echoes))
                 watch(number, Self.token(handle, isTarget: false), handle)
-            case .nothing, .exhausted, .failed:
-                return
+            case .nothing: return
+            case .exhausted: return
+            case .failed: return
             }
         }
     }
@@ -73,8 +78,8 @@ struct Upstream: ~Copyable {
         case .more: unfinished.append(handle)
         case .over: drop(handle)
         case .dialled:
-            guard case .some(let target) = sessions[handle].target else { return }
-            watch(target.descriptor.number, Self.token(handle, isTarget: true), handle)
+            guard let number = sessions[handle].targetNumber else { return }
+            watch(number, Self.token(handle, isTarget: true), handle)
         }
     }
 

@@ -21,7 +21,7 @@ struct UpstreamSession: ~Copyable {
     }
 
     let client: Socket
-    private(set) var target: Socket?
+    private var target: Socket?
     private let echoes: Bool
     private var stage = Stage.request
     private var request = ProxyRequest()
@@ -34,6 +34,14 @@ struct UpstreamSession: ~Copyable {
     init(client: consuming Socket, echoes: Bool) {
         self.client = client
         self.echoes = echoes
+    }
+
+    /// The target's descriptor, once it is dialled.
+    var targetNumber: CInt? {
+        switch target {
+        case .none: nil
+        case .some(let target): target.descriptor.number
+        }
     }
 
     /// The client's socket is ready.
@@ -187,9 +195,16 @@ struct UpstreamSession: ~Copyable {
         case .more: return .more
         case .finished: return other.isFinished ? .over : .waiting
         case .failed:
-            client.resetOnClose()
-            if case .some(let target) = target { target.resetOnClose() }
+            resetBoth()
             return .over
+        }
+    }
+
+    private func resetBoth() {
+        client.resetOnClose()
+        switch target {
+        case .none: break
+        case .some(let target): target.resetOnClose()
         }
     }
 

@@ -9,53 +9,12 @@
 internal import Glibc
 internal import LinuxIO
 
-let usage = """
-    starshipbench upstream --listen ADDRESS:PORT [--echo]
-    starshipbench server --listen ADDRESS [--sink PORT] [--source PORT] [--duplex PORT] [--echo PORT]
-    starshipbench client throughput --to ADDRESS:PORT --direction up|down|both [--streams N] [--seconds S]
-                                    [--warmup S] [--drain S]
-    starshipbench client rate --to ADDRESS:PORT [--at-once N] [--seconds S]
-    starshipbench client latency --to ADDRESS:PORT --kind first-byte|ping-pong [--count N] [--limit S]
-    starshipbench client hold --to ADDRESS:PORT --count N [--limit S]
-    each with --alarm S: end after S seconds whatever happens (a client: 300)
-    """
-
-/// Chooses what runs by the first words.
-func start(_ words: [String]) throws {
-    _ = DescriptorLimit.raise()
-    let isClient = words.first == "client"
-    let verbs = words.prefix(isClient ? 2 : 1)
-    var arguments = try Arguments(words.dropFirst(verbs.count), flags: verbs == ["upstream"] ? ["echo"] : [])
-    alarm(UInt32(try arguments.number("alarm", default: isClient ? 300 : 0)))
-    switch verbs.joined(separator: " ") {
-    case "upstream":
-        var upstream = try Upstream(&arguments)
-        upstream.run()
-    case "server":
-        var server = try Server(&arguments)
-        server.run()
-    case "client throughput":
-        var client = try ThroughputClient(&arguments)
-        try client.run()
-    case "client rate":
-        var client = try RateClient(&arguments)
-        try client.run()
-    case "client latency":
-        var client = try LatencyClient(&arguments)
-        try client.run()
-    case "client hold":
-        var client = try HoldClient(&arguments)
-        try client.run()
-    default: throw UsageError(usage)
-    }
-}
-
 do {
-    try start(Array(CommandLine.arguments.dropFirst()))
+    try Command.run(Array(CommandLine.arguments.dropFirst()))
 } catch let error as UsageError {
-    StandardError.write(line: "starshipbench: \(error)")
+    StandardError.write("starshipbench: \(error)\n")
     exit(64)
 } catch {
-    StandardError.write(line: "starshipbench: \(error)")
+    StandardError.write("starshipbench: \(error)\n")
     exit(1)
 }

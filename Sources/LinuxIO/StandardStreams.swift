@@ -1,4 +1,4 @@
-/// Where log lines go.
+/// Where lines for people and programs go.
 
 internal import CLinux
 internal import Glibc
@@ -8,14 +8,7 @@ public enum StandardError {
     /// Writes a text with one write(2), so that lines of several threads do not mix.
     ///
     /// What cannot be written is lost: a log must never stop the gateway.
-    public static func write(_ text: String) { write(text, to: STDERR_FILENO) }
-
-    static func write(_ text: String, to number: CInt) {
-        var text = text
-        text.withUTF8 { bytes in
-            _ = retrying { unsafe Glibc.write(number, bytes.baseAddress, bytes.count) }
-        }
-    }
+    public static func write(_ text: String) { writeOnce(text, to: STDERR_FILENO) }
 
     /// Whether standard error is the journal's own stream, where `<6>` before a line is its priority.
     ///
@@ -30,5 +23,18 @@ public enum StandardError {
         var status = stat()
         guard unsafe fstat(number, &status) == 0 else { return false }
         return stream == "\(status.st_dev):\(status.st_ino)"
+    }
+}
+
+/// The process's standard output.
+public enum StandardOutput {
+    /// Writes a text with one write(2); what cannot be written is lost.
+    public static func write(_ text: String) { writeOnce(text, to: STDOUT_FILENO) }
+}
+
+private func writeOnce(_ text: String, to number: CInt) {
+    var text = text
+    text.withUTF8 { bytes in
+        _ = retrying { unsafe Glibc.write(number, bytes.baseAddress, bytes.count) }
     }
 }
