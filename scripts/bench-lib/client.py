@@ -35,7 +35,7 @@ def wait_until_ready(lab, port, seconds=10):
 class Holder:
     """A client that opens many connections, and then moves bytes on them and closes them when told to."""
 
-    def __init__(self, lab, port, count, limit=60):
+    def __init__(self, lab, port, count, limit=20):
         self.limit = limit
         self.lab = lab
         self.process = lab.spawn(

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 
-from lab import LAN, NET, WAN, LabError
+from lab import LAN, NET, WAN, LabError, run
 
 TUNNEL = "tun-bench"
 RELAY_PORT = 10880
@@ -39,13 +39,15 @@ class Redirecting(Gateway):
         return None if shutil.which(self.program) else f"{self.program} is not installed"
 
     def redirect(self, lab):
-        rules = (f"table ip bench {{ chain redirect {{ type nat hook prerouting priority dstnat; "
-                 f"iifname lan0 meta l4proto tcp redirect to :{RELAY_PORT} }} }}")
-        process_input = os.path.join(lab.directory, "redirect.nft")
-        with open(process_input, "w") as file:
-            file.write(rules + "\n")
-        from lab import run
-        run("ip", "netns", "exec", lab.gw, "nft", "-f", process_input)
+        path = self.configure(lab, "redirect.nft", f"""
+table ip bench {{
+    chain incoming {{
+        type nat hook prerouting priority dstnat;
+        iifname "lan0" meta l4proto tcp redirect to :{RELAY_PORT}
+    }}
+}}
+""")
+        run("ip", "netns", "exec", lab.gw, "nft", "-f", path)
 
     def configure(self, lab, name, text):
         path = os.path.join(lab.directory, name)
@@ -110,8 +112,8 @@ class Pasta(Gateway):
         return None if shutil.which("pasta") else "pasta (package passt) is not installed"
 
     def start(self, lab, upstream_port):
-        process = lab.spawn(lab.gw, ["pasta", "--foreground", "--quiet", "--config-net", "--runas", "0", "--ns-ifname",
-                                     "tap0", "-t", "none", "-u", "none", "-T", "none", "-U", "none",
+        process = lab.spawn(lab.gw, ["pasta", "--foreground", "--quiet", "--config-net", "--no-map-gw", "--runas", "0",
+                                     "--ns-ifname", "tap0", "-t", "none", "-u", "none", "-T", "none", "-U", "none",
                                      "--netns", f"/run/netns/{lab.dev}"])
         lab.wait_for_device(lab.dev, "tap0")
         return [process]

@@ -78,12 +78,13 @@ class Meter:
         seconds = time.monotonic() - self.began
         gateway_cpu = cpu_seconds(self.gateway) - self.gateway_cpu
         busy, steal = machine()
+        foreign = others(self.processes, everybody(), self.ours)
         return {
             "wall": seconds,
             "gateway_cpu": gateway_cpu,
-            "machine_cpu": busy - self.busy,
+            "machine_cpu": max(0.0, busy - self.busy - foreign),
             "steal": (steal - self.steal) / seconds / os.cpu_count(),
-            "others": others(self.processes, everybody(), self.ours) / seconds,
+            "others": foreign / seconds,
         }
 
 
