@@ -38,6 +38,9 @@ public struct IPAddress: Hashable, Sendable {
     /// 169.254.0.0/16 or fe80::/10.
     public var isLinkLocal: Bool { isIPv4 ? v4 >> 16 == 0xa9fe : high >> 54 == 0x3fa }
 
+    /// 240.0.0.0/4 but for the limited broadcast address: never one host's (RFC 1112, section 4).
+    public var isReserved: Bool { isIPv4 && v4 >> 28 == 0xf && !isLimitedBroadcast }
+
     /// 255.255.255.255.
     public var isLimitedBroadcast: Bool { isIPv4 && v4 == .max }
 }

@@ -7,9 +7,12 @@
 #include <net/if.h>
 #include <pthread.h>
 #include <sched.h>
+#include <spawn.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -78,6 +81,29 @@ int clinux_signals(const int *numbers, int count) {
 void clinux_ignore_broken_pipes(void) { signal(SIGPIPE, SIG_IGN); }
 
 int clinux_enter_network_namespace(int descriptor) { return result(setns(descriptor, CLONE_NEWNET)); }
+
+int clinux_make_network_namespace(void) { return result(unshare(CLONE_NEWNET)); }
+
+void clinux_set_timer_slack(unsigned long nanoseconds) { prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0); }
+
+int clinux_run(char *const *arguments) {
+    sigset_t set;
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigemptyset(&set);
+    posix_spawnattr_setsigmask(&attributes, &set);
+    sigaddset(&set, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &set);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    pid_t child;
+    int failure = posix_spawnp(&child, arguments[0], NULL, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    if (failure) return -failure;
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return -errno;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 int clinux_open(const char *path, int flags, unsigned mode) { return result(open(path, flags | O_CLOEXEC, mode)); }
 

@@ -12,6 +12,12 @@ public enum NetworkInterface {
         public let address: IPAddress
         /// Of IPv4 0...32, of IPv6 0...128.
         public let prefixLength: Int
+
+        public init(interface: String, address: IPAddress, prefixLength: Int) {
+            self.interface = interface
+            self.address = address
+            self.prefixLength = prefixLength
+        }
     }
 
     /// The number of an interface.

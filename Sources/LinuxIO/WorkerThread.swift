@@ -42,6 +42,11 @@ public struct WorkerThread: ~Copyable, Sendable {
         precondition(result == 0, "a thread joined itself")
     }
 
+    /// Lets the kernel wake the calling thread at most so much later than asked, instead of 50 µs.
+    public static func setTimerSlack(nanoseconds: Int) {
+        clinux_set_timer_slack(UInt(clamping: nanoseconds))
+    }
+
     private static func launch(
         _ name: String, _ stackSize: Int, isDetached: Bool, _ body: @escaping @Sendable () -> Void
     ) throws(SystemCallError) -> pthread_t {

@@ -9,17 +9,14 @@ enum IPv4 {
     static let dontFragment: UInt16 = 0x4000
     static let moreFragments: UInt16 = 0x2000
 
-    /// Writes a header without options at `offset`.
-    ///
-    /// The datagram may not be fragmented, so its identification has no meaning (RFC 6864, section 4.1) but for
-    /// receivers that merge segments.
+    /// Writes a header without options at `offset`; flags and fragment offset are given as they stand on the wire.
     static func writeHeader(
         into bytes: inout MutableSpan<UInt8>, at offset: Int, source: IPAddress, destination: IPAddress,
-        transport: Transport, payloadCount: Int, identification: UInt16
+        transport: Transport, payloadCount: Int, identification: UInt16, fragmentField: UInt16,
+        hopLimit: UInt8 = IPHeader.defaultHopLimit
     ) {
-        let total = UInt16(headerLength + payloadCount)
-        let first = UInt32(0x4500) << 16 | UInt32(total)
-        let second = UInt32(identification) << 16 | UInt32(dontFragment)
+        let first = UInt32(0x4500) << 16 | UInt32(UInt16(headerLength + payloadCount))
+        let second = UInt32(identification) << 16 | UInt32(fragmentField)
         let third = UInt32(hopLimit) << 24 | UInt32(transport.rawValue) << 16
         var checksum = InternetChecksum()
         checksum.add(first)
@@ -33,9 +30,6 @@ enum IPv4 {
         bytes.store(source.v4, at: offset + 12)
         bytes.store(destination.v4, at: offset + 16)
     }
-
-    /// The time to live of what the gateway sends (RFC 1700, "IP Time to live parameter").
-    static let hopLimit: UInt8 = 64
 }
 
 extension IPPacket {
@@ -54,13 +48,35 @@ extension IPPacket {
         checksum.add(packet.extracting(0..<headerLength))
         guard checksum.value == 0 else { throw .checksum }
 
+        return try readIPv4(
+            packet, payload: headerLength..<totalLength,
+            fragment: fragmentOfIPv4(packet, payloadCount: totalLength - headerLength))
+    }
+
+    /// Reads the header of a packet of which only the beginning is there, as ICMP errors quote it.
+    ///
+    /// Its checksum is not looked at: the way changes headers. A later fragment, which has no ports, is refused.
+    static func parseQuotedIPv4(_ packet: Span<UInt8>) throws(WireError) -> IPPacket {
+        guard packet.count >= IPv4.headerLength else {
+            throw .truncated(needed: IPv4.headerLength, got: packet.count)
+        }
+        guard packet[0] >> 4 == 4 else { throw .unsupported(.version, packet[0] >> 4) }
+        let headerLength = Int(packet[0] & 0x0f) * 4
+        guard headerLength >= IPv4.headerLength else { throw .inconsistent(.headerLength) }
+        guard headerLength <= packet.count else { throw .truncated(needed: headerLength, got: packet.count) }
+        guard packet.uint16(at: 6) & 0x1fff == 0 else { throw .inconsistent(.fragment) }
+        return try readIPv4(packet, payload: headerLength..<packet.count, fragment: nil)
+    }
+
+    private static func readIPv4(
+        _ packet: Span<UInt8>, payload: Range<Int>, fragment: IPFragment?
+    ) throws(WireError) -> IPPacket {
         guard let transport = Transport(rawValue: packet[9]), transport != .icmpv6 else {
             throw .unsupported(.transport, packet[9])
         }
         return IPPacket(
             source: IPAddress(v4: packet.uint32(at: 12)), destination: IPAddress(v4: packet.uint32(at: 16)),
-            transport: transport, hopLimit: packet[8], payload: headerLength..<totalLength,
-            fragment: try fragmentOfIPv4(packet, payloadCount: totalLength - headerLength))
+            transport: transport, hopLimit: packet[8], payload: payload, fragment: fragment)
     }
 
     private static func fragmentOfIPv4(

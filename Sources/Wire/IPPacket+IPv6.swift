@@ -17,14 +17,14 @@ enum IPv6 {
         static let destinationOptions: UInt8 = 60
     }
 
-    /// Writes a header without extensions at `offset`.
+    /// Writes the fixed header at `offset`, in front of a header of the type `next`.
     static func writeHeader(
-        into bytes: inout MutableSpan<UInt8>, at offset: Int, source: IPAddress, destination: IPAddress,
-        transport: Transport, payloadCount: Int, hopLimit: UInt8 = 64
+        into bytes: inout MutableSpan<UInt8>, at offset: Int, source: IPAddress, destination: IPAddress, next: UInt8,
+        payloadCount: Int, hopLimit: UInt8 = IPHeader.defaultHopLimit
     ) {
         bytes.store(UInt32(0x6000_0000), at: offset)
         bytes.store(
-            UInt32(UInt16(payloadCount)) << 16 | UInt32(transport.rawValue) << 8 | UInt32(hopLimit), at: offset + 4)
+            UInt32(UInt16(payloadCount)) << 16 | UInt32(next) << 8 | UInt32(hopLimit), at: offset + 4)
         bytes.store(source.high, at: offset + 8)
         bytes.store(source.low, at: offset + 16)
         bytes.store(destination.high, at: offset + 24)
@@ -39,6 +39,19 @@ extension IPPacket {
         }
         let end = IPv6.headerLength + Int(packet.uint16(at: 4))
         guard end <= packet.count else { throw .truncated(needed: end, got: packet.count) }
+        return try readIPv6(packet, end: end)
+    }
+
+    /// Reads the headers of a packet of which only the beginning is there, as ICMPv6 errors quote it.
+    static func parseQuotedIPv6(_ packet: Span<UInt8>) throws(WireError) -> IPPacket {
+        guard packet.count >= IPv6.headerLength else {
+            throw .truncated(needed: IPv6.headerLength, got: packet.count)
+        }
+        guard packet[0] >> 4 == 6 else { throw .unsupported(.version, packet[0] >> 4) }
+        return try readIPv6(packet, end: packet.count)
+    }
+
+    private static func readIPv6(_ packet: Span<UInt8>, end: Int) throws(WireError) -> IPPacket {
         let source = IPAddress(high: packet.uint64(at: 8), low: packet.uint64(at: 16))
         let destination = IPAddress(high: packet.uint64(at: 24), low: packet.uint64(at: 32))
         // Such an address in a packet would be taken for an IPv4 one (RFC 4291, section 2.5.5.2).

@@ -38,19 +38,13 @@ public struct OutgoingTCP: Equatable, Sendable {
     ) -> Int {
         let start = withVirtio ? VirtioHeader.length : 0
         let isIPv4 = source.address.isIPv4
-        let ipLength = isIPv4 ? IPv4.headerLength : IPv6.headerLength
+        let ipLength = IPHeader.length(isIPv4: isIPv4)
         let tcpLength = writeTCP(into: &bytes, at: start + ipLength)
         let count = tcpLength + segment.payloadCount
 
-        if isIPv4 {
-            IPv4.writeHeader(
-                into: &bytes, at: start, source: source.address, destination: destination.address, transport: .tcp,
-                payloadCount: count, identification: identification)
-        } else {
-            IPv6.writeHeader(
-                into: &bytes, at: start, source: source.address, destination: destination.address, transport: .tcp,
-                payloadCount: count)
-        }
+        _ = IPHeader.write(
+            into: &bytes, at: start, source: source.address, destination: destination.address, transport: .tcp,
+            payloadCount: count, identification: identification)
 
         var checksum = InternetChecksum(
             source: source.address, destination: destination.address, transport: .tcp, length: count)

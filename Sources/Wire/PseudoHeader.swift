@@ -29,14 +29,17 @@ extension IPPacket {
     /// checksum can't be known.
     public func transportChecksumIsValid(in packet: Span<UInt8>) -> Bool {
         guard fragment == nil, payload.lowerBound >= 0, payload.upperBound <= packet.count else { return false }
-        if transport == .udp, payload.count >= 8, packet.uint16(at: payload.lowerBound + 6) == 0 {
-            return source.isIPv4
+        var covered = payload
+        if transport == .udp {
+            guard let header = try? UDPHeader.parse(packet, of: self) else { return false }
+            guard header.hasChecksum else { return true }
+            covered = payload.lowerBound..<header.payload.upperBound
         }
         var checksum =
             transport == .icmp
             ? InternetChecksum()
-            : InternetChecksum(source: source, destination: destination, transport: transport, length: payload.count)
-        checksum.add(packet.extracting(payload))
+            : InternetChecksum(source: source, destination: destination, transport: transport, length: covered.count)
+        checksum.add(packet.extracting(covered))
         return checksum.value == 0
     }
 }

@@ -57,6 +57,16 @@ void clinux_ignore_broken_pipes(void);
 /* Moves this thread into the network namespace that `descriptor` is open on. */
 int clinux_enter_network_namespace(int descriptor);
 
+/* Moves this thread into a network namespace of its own, new and empty but for "lo". */
+int clinux_make_network_namespace(void);
+
+/* How late the kernel may wake this thread to save power; 50 microseconds unless set. */
+void clinux_set_timer_slack(unsigned long nanoseconds);
+
+/* Runs a program found on PATH, with the signals that a program expects (none blocked, SIGPIPE deadly), and
+ * waits for it. Returns its exit status, 128 + number of the signal that ended it, or a negative errno. */
+int clinux_run(char *const *arguments);
+
 /* Opens a path with O_CLOEXEC and further flags. Returns a descriptor or a negative errno. */
 int clinux_open(const char *path, int flags, unsigned mode);
 
