@@ -58,8 +58,8 @@ def allow_cubic():
 class Lab:
     """One dev - gw - net line, with the load generator's server and upstream in net.
 
-    `link` is None for a veth between dev and gw, or the extra arguments of the link emulator. An `attached` lab has no
-    link between dev and gw at all: the gateway under test brings its own device into dev.
+    `link` is None for a veth between dev and gw, or the options of the link emulator. An `attached` lab has no link
+    between dev and gw at all: the gateway under test brings its own device into dev.
     """
 
     serial = 0
@@ -111,8 +111,11 @@ class Lab:
             "peer", "name", right_name, "netns", right, "mtu", "1500")
         for namespace, name, address in ((left, left_name, left_address), (right, right_name, right_address)):
             run("ip", "netns", "exec", namespace, "ethtool", "-K", name, "tso", "on", "gso", "on", "gro", "on")
-            self.ip(namespace, "address", "add", f"{address}/24", "dev", name)
-            self.ip(namespace, "link", "set", name, "up")
+            self.address(namespace, name, address)
+
+    def address(self, namespace, name, address):
+        self.ip(namespace, "address", "add", f"{address}/24", "dev", name)
+        self.ip(namespace, "link", "set", name, "up")
 
     def serve(self):
         """Starts the servers, the measuring upstream and the upstream that echoes by itself."""
@@ -125,11 +128,11 @@ class Lab:
             self.net, [self.programs.bench, "upstream", "--echo", "--listen", f"{NET}:{ECHO_PROXY}"])
 
     def spawn(self, namespace, words, output=None, interactive=False):
-        """Starts a process in a namespace; its pid is the process's own, because `ip` becomes it."""
+        """Starts a process in a namespace (None: ours); its pid is its own, because `ip` becomes it."""
         errors = open(os.path.join(self.directory, "log"), "ab")
         sink = open(output, "wb") if output else (subprocess.PIPE if interactive else errors)
         process = subprocess.Popen(
-            ["ip", "netns", "exec", namespace] + [str(word) for word in words],
+            (["ip", "netns", "exec", namespace] if namespace else []) + [str(word) for word in words],
             stdin=subprocess.PIPE if interactive else subprocess.DEVNULL, stdout=sink, stderr=errors,
             cwd=self.directory, start_new_session=True)
         for file in (errors, sink):
@@ -181,7 +184,14 @@ class Lab:
 
     def emulate(self, link):
         """Joins dev and gw by the link emulator's two TUN devices, dev0 and lan0."""
-        raise LabError(f"the link emulator is not wired in: {link}")
+        words = [self.programs.emulator, "--left", f"{self.dev}:dev0", "--right", f"{self.gw}:lan0"]
+        for name, value in link.items():
+            words += [f"--{name}", value]
+        self.emulator = self.spawn(None, words, interactive=True)
+        if b"ready" not in self.emulator.stdout.readline():
+            raise LabError(f"the link emulator did not start\n{self.log()}")
+        self.address(self.dev, "dev0", DEVICE)
+        self.address(self.gw, "lan0", LAN)
 
     def wait_for_device(self, namespace, name, seconds=5):
         """Waits until a process has made its network device."""

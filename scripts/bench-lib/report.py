@@ -54,7 +54,7 @@ def number(value):
 def unit(metric):
     """The unit of metrics whose name does not end in one."""
     if " loss " in metric:
-        return ", Gbit/s"
+        return ", Mbit/s"
     return ", Gbit/s" if metric in ("up1", "down1", "up8", "down8", "both1") else ""
 
 

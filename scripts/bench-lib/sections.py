@@ -89,6 +89,8 @@ class Throughput(Section):
     link = None
     warmup = 0.3
     prefix = ""
+    # Gbit/s, or Mbit/s where that is what a link carries.
+    scale = 1
 
     def measure(self):
         with self.open(link=self.link):
@@ -97,7 +99,7 @@ class Throughput(Section):
                 rate, total, differing = outcome
                 if differing:
                     self.row(f"{self.prefix}{name} streams whose ends count differently", differing)
-                self.row(f"{self.prefix}{name}", rate, **cost)
+                self.row(f"{self.prefix}{name}", rate * self.scale, **cost)
                 if self.prefix == "" and total > 0:
                     if self.processes:
                         self.row(f"{name} gateway CPU s/GB", cost["gateway_cpu"] / total * GIGABYTE, **cost)
@@ -122,15 +124,16 @@ class Throughput(Section):
 
 
 class Loss(Throughput):
-    """Eight streams over the emulated link: 10 ms each way, loss in each direction."""
+    """Eight streams over the emulated link: 10 ms each way, 1 % loss in each direction."""
 
     workloads = (("up8", "up", 8), ("down8", "down", 8))
     warmup = 1
     percent = 1
+    scale = 1000
 
     def __init__(self, options, gateway):
         super().__init__(options, gateway)
-        self.link = {"loss": self.percent, "delay": 10}
+        self.link = {"loss": f"{self.percent}%", "delay": 10}
         self.prefix = f"{self.percent} % loss "
 
     def seconds(self):
@@ -138,6 +141,8 @@ class Loss(Throughput):
 
 
 class HeavyLoss(Loss):
+    """The same with 3 %."""
+
     percent = 3
 
 
