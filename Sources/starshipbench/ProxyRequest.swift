@@ -5,6 +5,7 @@
 
 internal import Addresses
 internal import Bytes
+internal import Wire
 
 /// The request of one connection, read from what has arrived so far.
 struct ProxyRequest {
@@ -18,64 +19,54 @@ struct ProxyRequest {
         case refused
     }
 
-    private static let longest = 65536
     private var isSOCKS = false
 
     /// Looks at the bytes that have arrived and are not consumed.
     mutating func read(_ bytes: [UInt8]) -> Step {
         guard let first = bytes.first else { return .incomplete }
-        if isSOCKS { return Self.request(bytes) }
-        if first == 5 {
-            guard bytes.count >= 2, bytes.count >= 2 + Int(bytes[1]) else { return .incomplete }
+        do {
+            if isSOCKS { return try Self.request(bytes.span) }
+            guard first == SOCKS5.version else { return try Self.head(bytes.span) }
+            guard let greeting = try SOCKS5Greeting.parse(bytes.span) else { return .incomplete }
             isSOCKS = true
-            return .answer([5, 0], consumed: 2 + Int(bytes[1]))
+            return .answer([SOCKS5.version, SOCKS5.Method.none], consumed: greeting.length)
+        } catch {
+            return .refused
         }
-        return Self.head(bytes)
     }
 
     /// What to say when the target's connection stands.
-    var success: [UInt8] {
-        isSOCKS ? [5, 0, 0, 1, 0, 0, 0, 0, 0, 0] : Array("HTTP/1.1 200 OK\r\n\r\n".utf8)
-    }
+    var success: [UInt8] { isSOCKS ? Self.reply(.succeeded) : Array("HTTP/1.1 200 OK\r\n\r\n".utf8) }
 
     /// What to say when it does not come to be.
     var failure: [UInt8] {
-        isSOCKS ? [5, 1, 0, 1, 0, 0, 0, 0, 0, 0] : Array("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n".utf8)
+        isSOCKS ? Self.reply(.generalFailure) : Array("HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n".utf8)
     }
 
-    private static func head(_ bytes: [UInt8]) -> Step {
-        guard let end = endOfHead(bytes) else { return bytes.count < longest ? .incomplete : .refused }
-        let line = bytes[..<end].prefix { $0 != UInt8(ascii: "\r") }
-        let words = line.split(separator: UInt8(ascii: " "))
-        guard words.count == 3, words[0].elementsEqual("CONNECT".utf8),
-            let target = SocketAddress(parsing: String(decoding: words[1], as: UTF8.self))
-        else { return .refused }
-        return .connect(target, consumed: end)
+    private static func head(_ bytes: Span<UInt8>) throws -> Step {
+        var collector = HTTPHeadCollector()
+        guard let end = try collector.collect(bytes) else { return .incomplete }
+        let head = try HTTPRequestHead.parse(bytes.extracting(0..<end))
+        guard head.method == .connect else { return .refused }
+        return connect(Target.parse(bytes.extracting(head.targetRange)), consumed: end)
     }
 
-    /// The offset behind the empty line, searched from the end of what arrived: the head is most often complete.
-    private static func endOfHead(_ bytes: [UInt8]) -> Int? {
-        guard bytes.count >= 4 else { return nil }
-        for end in 4...bytes.count
-        where bytes[end - 1] == 10 && bytes[end - 2] == 13 && bytes[end - 3] == 10 && bytes[end - 4] == 13 {
-            return end
+    private static func request(_ bytes: Span<UInt8>) throws -> Step {
+        guard let (message, length) = try SOCKS5Message.parse(bytes) else { return .incomplete }
+        guard message.code == SOCKS5Message.connect, let host = message.host else { return .refused }
+        return connect(Target(host: host, port: message.port), consumed: length)
+    }
+
+    private static func connect(_ target: Target?, consumed: Int) -> Step {
+        switch target?.host {
+        case .address(let address): .connect(SocketAddress(address, target?.port ?? 0), consumed: consumed)
+        case .name, nil: .refused
         }
-        return nil
     }
 
-    private static func request(_ bytes: [UInt8]) -> Step {
-        guard bytes.count >= 4 else { return .incomplete }
-        guard bytes[0] == 5, bytes[1] == 1 else { return .refused }
-        switch bytes[3] {
-        case 1:
-            guard bytes.count >= 10 else { return .incomplete }
-            let address = IPAddress(v4: bytes.span.uint32(at: 4))
-            return .connect(SocketAddress(address, bytes.span.uint16(at: 8)), consumed: 10)
-        case 4:
-            guard bytes.count >= 22 else { return .incomplete }
-            let address = IPAddress(high: bytes.span.uint64(at: 4), low: bytes.span.uint64(at: 12))
-            return .connect(SocketAddress(address, bytes.span.uint16(at: 20)), consumed: 22)
-        default: return .refused
-        }
+    private static func reply(_ code: SOCKS5.Reply) -> [UInt8] {
+        var bytes: [UInt8] = []
+        SOCKS5Message(code: code.rawValue, host: nil, port: 0).write(into: &bytes)
+        return bytes
     }
 }

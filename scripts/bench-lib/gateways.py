@@ -150,23 +150,37 @@ class Tunnel(Gateway):
 
 
 class Starship(Tunnel):
-    """Ours: starshipd on TUN, to the measuring upstream by CONNECT."""
+    """Ours: starshipd on TUN, to the measuring upstream by CONNECT.
 
-    name = "starship"
+    Another build, or the same one with other settings, is given as NAME=PATH or NAME=PATH,JSON: the objects of JSON are
+    laid over those of the configuration, and an empty PATH means the build at hand.
+    """
+
+    def __init__(self, text="starship="):
+        self.name, found, rest = text.partition("=")
+        self.path, _, settings = rest.partition(",")
+        if not found or not self.name:
+            raise LabError(f"--daemon wants NAME=PATH or NAME=PATH,JSON, not {text!r}")
+        self.settings = json.loads(settings or "{}")
 
     def missing(self, programs):
-        return None if os.access(programs.daemon, os.X_OK) else f"{programs.daemon} is not built"
+        path = self.path or programs.daemon
+        return None if os.access(path, os.X_OK) else f"{path} is not built"
 
     def start(self, lab, upstream_port):
+        configuration = {
+            "tun": {"name": TUNNEL, "mtu": 1500},
+            "network": {"setup": "none"},
+            "profiles": [{"id": "bench", "upstream": {"type": "http", "host": NET, "port": upstream_port}}],
+            "active": "bench",
+        }
+        for key, value in self.settings.items():
+            merged = isinstance(value, dict) and key in configuration
+            configuration[key] = {**configuration[key], **value} if merged else value
         path = os.path.join(lab.directory, "starship.json5")
         with open(path, "w") as file:
-            json.dump({
-                "tun": {"name": TUNNEL, "mtu": 1500},
-                "network": {"setup": "none"},
-                "profiles": [{"id": "bench", "upstream": {"type": "http", "host": NET, "port": upstream_port}}],
-                "active": "bench",
-            }, file)
-        process = lab.spawn(lab.gw, [lab.programs.daemon, "--config", path])
+            json.dump(configuration, file)
+        process = lab.spawn(lab.gw, [self.path or lab.programs.daemon, "--config", path])
         self.route(lab, TUNNEL)
         return [process]
 

@@ -7,6 +7,7 @@ is undone by `close`, by name and by process id, also after a failure.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -53,6 +54,16 @@ def allow_cubic():
     if "cubic" not in allowed:
         with open(path, "w") as file:
             file.write(" ".join(allowed + ["cubic"]))
+
+
+def sweep():
+    """Removes what a run that was killed has left: namespaces named after a process that is gone."""
+    for line in run("ip", "netns", "list").splitlines():
+        found = re.match(r"bench(\d+)-\d+-(dev|gw|net)\b", line)
+        if found and not os.path.exists(f"/proc/{found[1]}"):
+            for pid in run("ip", "netns", "pids", found[0], check=False).split():
+                os.kill(int(pid), signal.SIGKILL)
+            run("ip", "netns", "delete", found[0], check=False)
 
 
 class Lab:

@@ -124,8 +124,21 @@ def targets(results, ours="starship"):
         line, met = target.judge(results, ours)
         lines.append(line)
         good = good and met is not False
-    line, met = growth(results, ours)
-    return "\n".join(lines + line), good and met
+    for more, met in (growth(results, ours), failures(results, ours)):
+        lines += more
+        good = good and met
+    return "\n".join(lines), good
+
+
+FAILURES = ("count differently", "failed connections", "wanted, opened", "wanted, moved", "runs that failed")
+
+
+def failures(results, ours):
+    """What went wrong is missed, whatever the numbers say: these metrics exist only where something did."""
+    found = [metric for metric in results.metrics
+             if any(word in metric for word in FAILURES) and results.all(ours, metric)]
+    lines = [f"| {metric} | none | {number(max(results.all(ours, metric)))} | **missed** |" for metric in found]
+    return lines, not found
 
 
 def growth(results, ours):
