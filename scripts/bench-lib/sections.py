@@ -11,6 +11,7 @@ import time
 import client
 from lab import DUPLEX, ECHO, ECHO_PROXY, NET, PROXY, SINK, SOURCE, Lab, LabError
 from measure import Meter, cpu_seconds, memory
+from perf import Profile
 
 DISTURBED = 0.15
 GIGABYTE = 1e9
@@ -39,14 +40,18 @@ class Section:
             raise
         return self.lab
 
-    def undisturbed(self, measure):
+    def undisturbed(self, name, measure):
         """Runs a measurement, at most twice more when others took CPU, and keeps the least disturbed one."""
         best = None
         for _ in range(3 if self.options.repeat_disturbed else 1):
             meter = Meter(self.processes, self.lab.processes)
+            profile = Profile(self.options.profile, self.processes, f"{self.gateway.name}-{name}")
             meter.start()
-            outcome = measure()
-            cost = meter.stop()
+            try:
+                outcome = measure()
+                cost = meter.stop()
+            finally:
+                profile.stop()
             if best is None or cost["others"] < best[1]["others"]:
                 best = outcome, cost
             if cost["others"] <= DISTURBED:
@@ -95,7 +100,7 @@ class Throughput(Section):
     def measure(self):
         with self.open(link=self.link):
             for name, direction, streams in self.workloads:
-                outcome, cost = self.undisturbed(lambda: self.stream(direction, streams))
+                outcome, cost = self.undisturbed(self.prefix + name, lambda: self.stream(direction, streams))
                 rate, total, differing = outcome
                 if differing:
                     self.row(f"{self.prefix}{name} streams whose ends count differently", differing)
@@ -151,7 +156,7 @@ class Rate(Section):
 
     def measure(self):
         with self.open():
-            outcome, cost = self.undisturbed(lambda: client.once(
+            outcome, cost = self.undisturbed("cps", lambda: client.once(
                 self.lab, "rate", "--to", f"{NET}:{ECHO}", "--at-once", 32, "--seconds", self.options.seconds))
             if outcome["failed"]:
                 self.row("failed connections", outcome["failed"])
@@ -169,7 +174,7 @@ class Latency(Section):
         with self.open():
             for kind, label in (("first-byte", "first byte"), ("ping-pong", "ping-pong")):
                 count = 200 if self.options.quick else 2000
-                outcome, cost = self.undisturbed(lambda: client.once(
+                outcome, cost = self.undisturbed(kind, lambda: client.once(
                     self.lab, "latency", "--kind", kind, "--to", f"{NET}:{ECHO}", "--count", count))
                 self.row(f"{label} p50 us", outcome["p50_us"], **cost)
                 self.row(f"{label} p99 us", outcome["p99_us"], **cost)
@@ -235,9 +240,9 @@ class Scaling(Section):
                     holder.close()
                     continue
                 each = max(1024, (self.total // (8 if self.options.quick else 1)) // count)
-                moved, cost = self.undisturbed(lambda: holder.move(each))
+                moved, cost = self.undisturbed(f"{count}-flows-move", lambda: holder.move(each))
                 self.row(f"{count} flows CPU s/GB", cost["gateway_cpu"] / (2 * moved["bytes"]) * GIGABYTE, **cost)
-                outcome, cost = self.undisturbed(lambda: client.once(
+                outcome, cost = self.undisturbed(f"{count}-flows-cps", lambda: client.once(
                     self.lab, "rate", "--to", f"{NET}:{ECHO}", "--at-once", 32, "--seconds", 1))
                 self.row(f"{count} flows CPU us/connection",
                          cost["gateway_cpu"] / max(1, outcome["connections"]) * 1e6, **cost)
