@@ -5,11 +5,10 @@ is a gateway like the others, so every ratio is one of two rows of the same repe
 """
 
 import json
-import os
 import time
 
 import client
-from lab import DUPLEX, ECHO, ECHO_PROXY, NET, PROXY, SINK, SOURCE, Lab, LabError
+from lab import DUPLEX, ECHO, ECHO_PROXY, NET, PROXY, SINK, SOURCE, Lab
 from measure import Meter, cpu_seconds, memory
 from perf import Profile
 
