@@ -57,7 +57,11 @@ let package = Package(
                 "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Upstreams", "Inbound", "Relay", "Profiles",
                 "LinuxIO", "Capture",
             ]),
-        program("starshipd", ["Gateway", "Profiles", "LinuxIO"]),
+        program(
+            "starshipd",
+            [
+                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Relay", "Streams", "Upstreams", "Wire",
+            ]),
         program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire"]),
 
         // Tests, and the programs that they need

@@ -145,3 +145,14 @@ void clinux_tune_malloc(int arenas, int trim_threshold) {
 }
 
 void clinux_trim_malloc(void) { malloc_trim(0); }
+
+int clinux_pipe(int *ends, int capacity) {
+    if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) < 0) return -errno;
+    /* A smaller pipe works as well. */
+    fcntl(ends[1], F_SETPIPE_SZ, capacity);
+    return 0;
+}
+
+ssize_t clinux_splice(int source, int target, size_t limit) {
+    return splice(source, NULL, target, NULL, limit, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+}

@@ -8,6 +8,7 @@
 ///     Worker (DataPath: open, up, down)                      one thread that owns its flows
 ///     Gateway                                                devices, listeners, threads, signals
 
+import Addresses
 import Bytes
 public import Capture
 public import LinuxIO
@@ -123,6 +124,20 @@ public struct Gateway: ~Copyable {
         }
     }
 
+    /// Says that the gateway stands, what it does without, and where it listens.
+    public func announce() {
+        var line = LogLine(.notice, event: "ready", journal: settings.isJournal)
+        line.add("profile", settings.profile)
+        if let tunnelName { line.add("tun", tunnelName) }
+        line.add("workers", shared.mailboxes.count)
+        for listener in shared.listeners {
+            line.add(listener.settings.kind.name, listener.settings.address.description)
+        }
+        if !refusals.isEmpty { line.add("without", refusals.words) }
+        line.finish()
+        StandardError.write(line.bytes.span)
+    }
+
     /// Serves until a signal ends it or a worker cannot go on; returns whether the end was a wanted one.
     public mutating func run() -> Bool {
         var events = [PolledEvent](repeating: .none, count: 4)
@@ -164,5 +179,25 @@ public struct Gateway: ~Copyable {
             box.content, profile: settings.profile, descriptors: DescriptorLimit.used(),
             residentKiB: ProcessMemory.resident() >> 10)
         StandardError.write(line + "\n")
+    }
+}
+
+extension GatewaySettings.Listener.Kind {
+    var name: String {
+        switch self {
+        case .socks: "socks"
+        case .http: "http"
+        }
+    }
+}
+
+extension TunnelRefusals {
+    /// What is missing, for the log.
+    fileprivate var words: String {
+        let names: [(TunnelRefusals, String)] = [
+            (.virtioHeader, "virtio header"), (.checksum, "checksum offload"), (.segmentation, "segmentation offload"),
+            (.segmentationUDP, "UDP segmentation offload"), (.multiQueue, "several queues"),
+        ]
+        return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
     }
 }

@@ -1,6 +1,7 @@
 /// What all workers of a gateway share: nothing that changes on a packet's way.
 
 import LinuxIO
+import Streams
 import Synchronization
 import Upstreams
 
@@ -15,6 +16,9 @@ final class Shared: Sendable {
     /// Nil with one worker.
     let owners: FlowOwners?
     let tap: CaptureTap?
+    /// One for all workers: a flow may come back to another one.
+    let initialSequences: InitialSequence
+    let cookies: SYNCookies
 
     private let hasFailed = Atomic(false)
     private let control: WakeUp
@@ -29,6 +33,9 @@ final class Shared: Sendable {
         self.mailboxes = mailboxes
         self.control = control
         self.tap = tap
+        var random = SystemRandom()
+        initialSequences = InitialSequence(key: random.key())
+        cookies = SYNCookies(key: random.key())
         owners = mailboxes.count > 1 ? FlowOwners() : nil
     }
 

@@ -23,11 +23,11 @@ extension Worker {
     mutating func abort(_ handle: Handle, because reason: CloseReason) {
         flows[handle].ends(reason)
         if flows[handle].endpoint != nil {
-            flows[handle].endpoint!.abort()
+            flows[handle].endpoint.value.abort()
             emit(handle)
         }
-        flows[handle].client?.socket.resetOnClose()
-        flows[handle].upstream?.socket.resetOnClose()
+        if flows[handle].client != nil { flows[handle].client.value.socket.resetOnClose() }
+        if flows[handle].upstream != nil { flows[handle].upstream.value.socket.resetOnClose() }
         close(handle)
     }
 
@@ -42,9 +42,9 @@ extension Worker {
         if flow.endpoint != nil {
             table.remove(flow.key)
             shared.owners?.release(flow.key, by: index)
-            linger(flow.key, flow.endpoint!.phase, flow.endpoint!.timeWaitRecord(now: now))
-            counters.retransmittedBytes += Int(clamping: flow.endpoint!.accounts.retransmitted)
-            flow.endpoint!.release(&pool)
+            linger(flow.key, flow.endpoint.value.phase, flow.endpoint.value.timeWaitRecord(now: now))
+            counters.retransmittedBytes += Int(clamping: flow.endpoint.value.accounts.retransmitted)
+            flow.endpoint.value.release(&pool)
         }
         flow.client?.release(pool: &pool)
         flow.upstream?.release(pool: &pool)

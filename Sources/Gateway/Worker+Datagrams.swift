@@ -72,7 +72,7 @@ extension Worker {
             if !handsOver(bytes, key, isChecksumTrusted: true) { counters.icmpErrorsIgnored += 1 }
             return
         }
-        guard flows[handle].endpoint!.pathMTU(loweredTo: mtu, quotedSequence: sequence, now: now) else {
+        guard flows[handle].endpoint.value.pathMTU(loweredTo: mtu, quotedSequence: sequence) else {
             counters.icmpErrorsIgnored += 1
             return
         }

@@ -82,12 +82,17 @@ extension Worker {
             beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
         }
         if flows[handle].endpoint != nil {
-            flows[handle].endpoint!.accept()
+            flows[handle].endpoint.value.accept()
         } else {
             acceptInbound(handle)
         }
         if !opening.leftover.isEmpty {
-            deliver(dialBuffers.input.span.extracting(opening.leftover), to: handle)
+            // Taken out while it is looked at, so that the worker can be changed at the same time.
+            var buffers = DialBuffers(capacity: 0)
+            swap(&buffers, &dialBuffers)
+            deliver(buffers.input.span.extracting(opening.leftover), to: handle)
+            swap(&buffers, &dialBuffers)
+            guard flows.contains(handle) else { return }
         }
         touch(handle)
     }
@@ -115,7 +120,7 @@ extension Worker {
         flows[handle].relay.moved(bytes.count, from: .upstream, at: now)
         flows[handle].tls.server(bytes)
         guard flows[handle].endpoint != nil else { return say(bytes, to: handle) }
-        if flows[handle].endpoint!.append(bytes, pool: &pool) < bytes.count {
+        if flows[handle].endpoint.value.append(bytes, pool: &pool) < bytes.count {
             abort(handle, because: .noMemory)
         }
     }

@@ -28,7 +28,7 @@ extension Worker {
     mutating func forwardUp(_ handle: Handle) -> Bool {
         guard let forward = flows[handle].forward else { return false }
         if flows[handle].client != nil { holdClientBytes(handle) }
-        while flows[handle].upstream!.waiting.count < Self.waitingLimit {
+        while flows[handle].upstream.value.waiting.count < Self.waitingLimit {
             let runs = pendingRuns(handle)
             guard runs.runCount > 0 else { break }
             var run = runs[0]
@@ -45,8 +45,8 @@ extension Worker {
                 return false
             }
             removePending(taken, handle)
-            _ = flows[handle].upstream!.waiting.append(rewritten.span, in: &pool)
-            flows[handle].upstream!.flush(pool: &pool)
+            _ = flows[handle].upstream.value.waiting.append(rewritten.span, in: &pool)
+            flows[handle].upstream.value.flush(pool: &pool)
             guard taken > 0 else { break }
         }
         if forwards[forward].credentialsRefused {
@@ -58,24 +58,24 @@ extension Worker {
     /// What the client has sent and was not rewritten yet.
     private func pendingRuns(_ handle: Handle) -> ByteRuns {
         flows[handle].endpoint != nil
-            ? flows[handle].endpoint!.unreadRuns()
+            ? flows[handle].endpoint.value.unreadRuns()
             : flows[handle].held.runs(from: 0, count: flows[handle].held.count, in: pool)
     }
 
     private mutating func removePending(_ count: Int, _ handle: Handle) {
         guard count > 0 else { return }
         if flows[handle].endpoint != nil {
-            flows[handle].endpoint!.removeUnread(count, pool: &pool)
+            flows[handle].endpoint.value.removeUnread(count, pool: &pool)
         } else {
             flows[handle].held.removeFirst(count, in: &pool)
         }
     }
 
     private mutating func holdClientBytes(_ handle: Handle) {
-        while flows[handle].client!.isReadable, flows[handle].held.count < Self.waitingLimit {
+        while flows[handle].client.value.isReadable, flows[handle].held.count < Self.waitingLimit {
             let runs = flows[handle].held.reserve(Self.readSize, in: &pool)
             guard runs.byteCount > 0 else { return }
-            let outcome = flows[handle].client!.read(into: runs, pool: &pool)
+            let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].held.commit(count, of: runs, in: &pool)
             noteClient(outcome, runs, of: handle)

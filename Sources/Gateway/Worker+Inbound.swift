@@ -81,21 +81,21 @@ extension Worker {
 
     /// A client whose upstream is not open: it talks to its session, waits, or gets its last words.
     mutating func serveClientAlone(_ handle: Handle) {
-        flows[handle].client!.flush(pool: &pool)
-        while flows[handle].session != nil, flows[handle].dial == nil, flows[handle].client!.isReadable {
+        flows[handle].client.value.flush(pool: &pool)
+        while flows[handle].session != nil, flows[handle].dial == nil, flows[handle].client.value.isReadable {
             var bytes: [UInt8] = []
-            switch flows[handle].client!.read(appendingTo: &bytes, limit: Self.greetingSize) {
+            switch flows[handle].client.value.read(appendingTo: &bytes, limit: Self.greetingSize) {
             case .bytes: converse(bytes.span, handle)
             case .wouldBlock: break
             case .end, .failed: return abort(handle, because: .clientGaveUp)
             }
             guard flows.contains(handle) else { return }
         }
-        if flows[handle].session == nil, flows[handle].dial == nil, flows[handle].client!.waiting.isEmpty {
+        if flows[handle].session == nil, flows[handle].dial == nil, flows[handle].client.value.waiting.isEmpty {
             // Refused, and told so. What the client sent meanwhile is read, or closing would reset the reply away.
-            flows[handle].client!.socket.shutdownSend()
+            flows[handle].client.value.socket.shutdownSend()
             flows[handle].relay.ended()
-        } else if flows[handle].dial != nil, flows[handle].client!.failure != nil {
+        } else if flows[handle].dial != nil, flows[handle].client.value.failure != nil {
             abort(handle, because: .clientGaveUp)
         }
     }
@@ -169,8 +169,8 @@ extension Worker {
     /// Puts words of our own on their way to an inbound client.
     mutating func say(_ bytes: Span<UInt8>, to handle: Handle) {
         guard bytes.count > 0 else { return }
-        if flows[handle].client!.waiting.append(bytes, in: &pool) < bytes.count { counters.outOfMemory += 1 }
-        flows[handle].client!.flush(pool: &pool)
+        if flows[handle].client.value.waiting.append(bytes, in: &pool) < bytes.count { counters.outOfMemory += 1 }
+        flows[handle].client.value.flush(pool: &pool)
     }
 
     /// Keeps octets of an inbound client until the upstream is open.
@@ -184,22 +184,22 @@ extension Worker {
 
     /// The up lane of an inbound client.
     mutating func pumpSocketUp(_ handle: Handle) -> Bool {
-        while !flows[handle].held.isEmpty, flows[handle].upstream!.waiting.isEmpty {
+        while !flows[handle].held.isEmpty, flows[handle].upstream.value.waiting.isEmpty {
             let runs = flows[handle].held.runs(from: 0, count: flows[handle].held.count, in: pool)
-            let taken = flows[handle].upstream!.send(runs, pool: pool)
+            let taken = flows[handle].upstream.value.send(runs, pool: pool)
             guard taken > 0 else { return false }
             flows[handle].held.removeFirst(taken, in: &pool)
         }
         var budget = Self.readBudget
-        while flows[handle].client!.isReadable, flows[handle].upstream!.waiting.count < Self.waitingLimit {
+        while flows[handle].client.value.isReadable, flows[handle].upstream.value.waiting.count < Self.waitingLimit {
             guard budget > 0 else { return true }
-            let runs = flows[handle].upstream!.waiting.reserve(Self.readSize, in: &pool)
+            let runs = flows[handle].upstream.value.waiting.reserve(Self.readSize, in: &pool)
             guard runs.byteCount > 0 else { return false }
-            let outcome = flows[handle].client!.read(into: runs, pool: &pool)
+            let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
-            flows[handle].upstream!.waiting.commit(count, of: runs, in: &pool)
+            flows[handle].upstream.value.waiting.commit(count, of: runs, in: &pool)
             noteClient(outcome, runs, of: handle)
-            flows[handle].upstream!.flush(pool: &pool)
+            flows[handle].upstream.value.flush(pool: &pool)
             budget -= count
         }
         return false
@@ -207,17 +207,17 @@ extension Worker {
 
     /// The down lane of an inbound client.
     mutating func pumpDown(_ handle: Handle) -> Bool {
-        flows[handle].client!.flush(pool: &pool)
+        flows[handle].client.value.flush(pool: &pool)
         var budget = Self.readBudget
-        while flows[handle].upstream!.isReadable, flows[handle].client!.waiting.count < Self.waitingLimit {
+        while flows[handle].upstream.value.isReadable, flows[handle].client.value.waiting.count < Self.waitingLimit {
             guard budget > 0 else { return true }
-            let runs = flows[handle].client!.waiting.reserve(Self.readSize, in: &pool)
+            let runs = flows[handle].client.value.waiting.reserve(Self.readSize, in: &pool)
             guard runs.byteCount > 0 else { return false }
-            let outcome = flows[handle].upstream!.read(into: runs, pool: &pool)
+            let outcome = flows[handle].upstream.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
-            flows[handle].client!.waiting.commit(count, of: runs, in: &pool)
+            flows[handle].client.value.waiting.commit(count, of: runs, in: &pool)
             noteUpstream(outcome, runs, of: handle)
-            flows[handle].client!.flush(pool: &pool)
+            flows[handle].client.value.flush(pool: &pool)
             budget -= count
         }
         return false

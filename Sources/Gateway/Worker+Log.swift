@@ -27,6 +27,7 @@ extension Worker {
         if let target = flow.target { line.add("target", target.description) }
         line.add("in", name(of: flow.origin))
         line.add("profile", settings.profile)
+        if flow.isFromCookie { line.add("handshake", "cookie") }
         line.add("up", flow.relay.up.bytes)
         line.add("down", flow.relay.down.bytes)
         line.add("ms", Int((now - flow.opened).milliseconds))
@@ -46,10 +47,7 @@ extension Worker {
         switch origin {
         case .tunnel: "tun"
         case .listener(let position):
-            switch shared.listeners[position].settings.kind {
-            case .socks: "socks"
-            case .http: "http"
-            }
+            shared.listeners[position].settings.kind.name
         }
     }
 

@@ -31,7 +31,7 @@ extension Worker {
     /// The most payload that a segment may carry: with offload a super-segment that fills an IP packet, without
     /// it the endpoint's own MSS decides.
     var largestPayload: Int {
-        output?.hasVirtioHeader == true ? 65535 - OutgoingTCP.maximumHeaderLength : 0
+        output != nil && output.value.hasVirtioHeader ? 65535 - OutgoingTCP.maximumHeaderLength : 0
     }
 }
 

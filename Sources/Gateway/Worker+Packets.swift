@@ -16,7 +16,7 @@ extension Worker {
     mutating func readPackets() -> Bool {
         guard output != nil else { return false }
         for _ in 0..<Self.packetsPerBatch {
-            switch output!.read(into: &packet) {
+            switch output.value.read(into: &packet) {
             case .packet(let length):
                 counters.packetsRead += 1
                 counters.bytesRead += length
@@ -40,14 +40,14 @@ extension Worker {
         swap(&buffer, &packet)
         defer { swap(&buffer, &packet) }
         let bytes = buffer.storage.span.extracting(0..<length)
-        guard output!.hasVirtioHeader else {
-            output!.record(bytes, virtio: nil)
+        guard output.value.hasVirtioHeader else {
+            output.value.record(bytes, virtio: nil)
             return receive(bytes, isChecksumTrusted: false)
         }
         do throws(WireError) {
             let header = try VirtioHeader.parse(bytes)
             let packet = bytes.extracting(VirtioHeader.length..<length)
-            output!.record(packet, virtio: header)
+            output.value.record(packet, virtio: header)
             receive(packet, isChecksumTrusted: header.isChecksumTrusted)
         } catch {
             counters.note(error)
@@ -92,13 +92,22 @@ extension Worker {
 
     /// A segment without a flow: one that is remembered, one that opens, or one that is refused.
     mutating func receiveStray(_ key: FlowKey, _ segment: TCPSegment, payload: Span<UInt8>) {
-        if answersLingering(key, segment) { return }
-        if segment.flags.isDisjoint(with: [.reset, .acknowledge, .fin]), segment.flags.contains(.syn) {
-            open(key, syn: segment)
-            return
-        }
+        if let record = lingering.find(key, now: now) { return receiveLate(key, segment, record) }
+        if segment.isOpening { return open(key, syn: segment) }
         if openFromCookie(key, segment, payload: payload) { return }
         if let reset = TCPReset.answering(segment) { reply(reset, to: key) }
+    }
+
+    /// A segment of a flow that is over but remembered.
+    private mutating func receiveLate(_ key: FlowKey, _ segment: TCPSegment, _ record: TimeWaitRecord) {
+        switch record.receive(segment) {
+        case .reply(let answer): reply(answer, to: key)
+        case .silence: break
+        case .reopen:
+            counters.timeWaitReused += 1
+            lingering.remove(key)
+            open(key, syn: segment, beyond: record.sendNext)
+        }
     }
 
     /// Sends a segment that belongs to no endpoint.
@@ -106,4 +115,9 @@ extension Worker {
         if segment.flags.contains(.reset) { counters.resetsSent += 1 }
         output?.send(segment, gsoSize: 0, payload: ByteRuns(), of: key, pool: pool, counters: &counters)
     }
+}
+
+extension TCPSegment {
+    /// Whether it asks for a new connection.
+    fileprivate var isOpening: Bool { flags.contains(.syn) && flags.isDisjoint(with: [.acknowledge, .reset, .fin]) }
 }

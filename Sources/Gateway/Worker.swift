@@ -11,7 +11,6 @@
 
 import Addresses
 import Bytes
-import Digest
 import Flows
 import LinuxIO
 import Relay
@@ -43,8 +42,8 @@ struct Worker: ~Copyable {
     var dialBuffers = DialBuffers()
     var reserve = ReserveDescriptor()
     let resolver: NameResolver
-    /// The key of initial sequence numbers and cookies.
-    let secret: SipHash
+    let initialSequences: InitialSequence
+    let cookies: SYNCookies
 
     // What it knows
     var now = Clock.now()
@@ -76,8 +75,8 @@ struct Worker: ~Copyable {
         halfOpen = HalfOpen(limit: settings.halfOpen / workers, perDevice: settings.halfOpenPerDevice)
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
         icmpLimits = RateLimiter(perSecond: settings.icmpPerSecond, seed: random.key())
-        let key = random.key()
-        secret = SipHash(key.0, key.1)
+        initialSequences = seed.shared.initialSequences
+        cookies = seed.shared.cookies
         let tap = seed.shared.tap
         switch seed.queue.take() {
         case .some(let queue): output = TunnelOutput(queue, tap: tap)

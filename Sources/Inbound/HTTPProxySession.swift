@@ -47,8 +47,7 @@ public struct HTTPProxySession: Sendable {
             collector = HTTPHeadCollector()
             return try take(head, leftover: end..<input.count, &output)
         } catch {
-            let status = error == .headTooLong ? 431 : error == .badVersion ? 505 : 400
-            return refuse(status, "\(error)", &output)
+            return refuse(error.status, "\(error)", &output)
         }
     }
 

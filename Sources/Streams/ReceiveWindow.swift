@@ -78,6 +78,9 @@ struct ReceiveWindow {
         return UInt16(window)
     }
 
+    /// The window was told in a SYN-ACK that is not remembered.
+    mutating func wasTold(next: SequenceNumber, window: Int) { edge = next + window }
+
     /// Whether the client should be told that there is room again: its window has at least doubled.
     func isWorthTelling(_ buffer: borrowing ReceiveBuffer, next: SequenceNumber, available: Int, segmentSize: Int)
         -> Bool

@@ -169,7 +169,7 @@ extension TCPEndpoint {
         if delivery.sawReordering { rack.sawReordering = true }
         rack.update(delivery)
         lossTimer.reorderingDeadline = .never
-        guard !scoreboard.isClean, recovery.state != .repair else { return 0 }
+        guard !scoreboard.isClean else { return 0 }
         let window = rack.reorderingWindow(
             time, manySACKed: scoreboard.sacked >= 3 * segmentSize, inRecovery: recovery.state != .open)
         let (given, wait) = scoreboard.giveUp(

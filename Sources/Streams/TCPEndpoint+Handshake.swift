@@ -45,13 +45,10 @@ extension TCPEndpoint {
 
     /// The client's ACK completes the handshake.
     mutating func establish(_ segment: TCPSegment, now: Instant, settings: borrowing TCPSettings) {
-        if case .synReceived(let sent) = phase, sent == 1 {
-            // Sent once, so the answer is an answer to it (Karn).
-            time.sample(now - lossTimer.base, at: now)
-        } else if sendNext != sendUnacknowledged {
-            // RFC 6298, section 5.7: after a lost SYN-ACK the path is not to be trusted with a short timeout.
-            congestion.window = segmentSize
-        }
+        // Sent once, so the answer is an answer to it (Karn).
+        if phase == .synReceived(sent: 1) { time.sample(now - lossTimer.base, at: now) }
+        // RFC 6928, section 2: after a lost SYN-ACK the stream begins with one segment.
+        if lossTimer.backOff > 0 { congestion.window = segmentSize }
         phase = isFinishing ? .finWait1 : .established
         sendUnacknowledged = initialSequence + 1
         sendNext = sendUnacknowledged

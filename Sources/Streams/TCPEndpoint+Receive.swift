@@ -51,20 +51,19 @@ extension TCPEndpoint {
 
     /// Steps one to four: whether the segment is refused whole, and why.
     private mutating func refuse(_ segment: TCPSegment, now: Instant, settings: borrowing TCPSettings) -> TCPEvents? {
-        let isReset = segment.flags.contains(.reset)
-        if !isReset, isOutdated(segment, now: now) {
-            answerUnacceptable(segment, now: now, settings: settings)
-            return .outdated
-        }
-        if isReset { return receiveReset(segment, now: now, settings: settings) }
-        guard isAcceptable(segment) else {
-            answerUnacceptable(segment, now: now, settings: settings)
-            return .outOfWindow
-        }
+        if segment.flags.contains(.reset) { return receiveReset(segment, now: now, settings: settings) }
         if segment.flags.contains(.syn) {
             // RFC 5961, section 4.2: whatever its sequence number, and nothing else of it counts.
             challenge(now: now, settings: settings)
             return .challenged
+        }
+        if isOutdated(segment, now: now) {
+            answerUnacceptable(segment, now: now, settings: settings)
+            return .outdated
+        }
+        guard isAcceptable(segment) else {
+            answerUnacceptable(segment, now: now, settings: settings)
+            return .outOfWindow
         }
         return segment.flags.contains(.acknowledge) ? nil : .outOfWindow
     }

@@ -56,9 +56,10 @@ extension TCPEndpoint {
         switch phase {
         case .closed: return reset()
         case .dialling: return nil
-        case .synReceived:
+        case .synReceived(let sent):
             if let reset = challengeReset() { return reset }
-            return synAcknowledgement(now: now, settings: settings, available: pool.available)
+            let reply = synAcknowledgement(now: now, settings: settings, available: pool.available)
+            return reply ?? (sent > 0 ? bareAcknowledgement(now: now, pool: pool) : nil)
         case .timeWait:
             if idleDeadline == .never { idleDeadline = now + settings.timeWait }
             return bareAcknowledgement(now: now, pool: pool)

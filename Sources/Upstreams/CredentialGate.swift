@@ -33,7 +33,7 @@ final class CredentialGate: Sendable {
 
     private static let accepted = Int64.max
 
-    /// May credentials be sent now?
+    /// Whether credentials may be sent now.
     func ask(at now: Instant) -> Answer {
         let time = max(1, now.nanoseconds)
         while true {

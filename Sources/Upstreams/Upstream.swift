@@ -8,6 +8,7 @@
 ///
 /// Workers share an `Upstream`; it never changes, but for what was learned about credentials and port 80.
 
+import Addresses
 public import Bytes
 internal import Synchronization
 public import Wire
@@ -77,6 +78,8 @@ public final class Upstream: Sendable {
     let credentials: BasicCredentials?
     let login: SOCKS5Login?
     let gate = CredentialGate()
+    /// The server's address where it was given as one.
+    let literalAddress: [IPAddress]?
     private let port80Refused = Atomic(false)
 
     public init(_ settings: UpstreamSettings) throws(UpstreamSettingsError) {
@@ -100,6 +103,12 @@ public final class Upstream: Sendable {
         }
         self.credentials = credentials
         self.login = login
+        switch settings.kind {
+        case .http(let server), .socks5(let server):
+            if case .address(let address) = server.host { literalAddress = [address] } else { literalAddress = nil }
+        case .direct:
+            literalAddress = nil
+        }
     }
 
     /// The machine that is connected to; nil for direct dials.

@@ -94,6 +94,32 @@ struct ConfigurationTests {
         #expect(full.log.flows == .all)
     }
 
+    @Test("B057: an HTTP upstream says when credentials go out, and how this proxy likes to be talked to")
+    func proxyManners() throws {
+        let text = minimal(
+            upstream:
+                "user: 'u', passwordFile: 'p', auth: 'challenge', identify: true, http80: 'absolute', kind: 'whistle'")
+        let configuration = try configuration(text)
+        let upstream = configuration.activeProfile.upstream
+        #expect(upstream.authentication == .challenge)
+        #expect(upstream.identify)
+        #expect(upstream.plainHTTP == .absolute)
+        #expect(
+            try Profiles.Configuration.parse(Array(minimal().utf8)).activeProfile.upstream.authentication == .preemptive
+        )
+        let summary = """
+            profile   a (a)
+            upstream  http proxy.example:8080, whistle, user "u", password from "p", auth challenge, identify, \
+            half-close pass, http80 absolute
+            tun       starship0, mtu 1500, workers 1, offload full
+            socks     127.0.0.1:10808
+            http      off
+            log       info, auto, flows failed
+
+            """
+        #expect(configuration.summary == summary)
+    }
+
     @Test("an inbound lets in itself and its networks")
     func allows() throws {
         let text = minimal("socks: { listen: '192.168.50.1:1080', allow: ['192.168.50.0/24'] }")

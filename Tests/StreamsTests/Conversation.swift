@@ -172,7 +172,6 @@ struct Conversation: ~Copyable {
         return sent
     }
 
-    deinit {}
 }
 
 /// Octets that differ from place to place, so that a misplaced one is seen.

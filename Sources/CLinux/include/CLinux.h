@@ -15,6 +15,7 @@
 #include <sys/signalfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 /* Linux 6.2; older headers lack them. */
 #ifndef TUN_F_USO4
@@ -88,5 +89,12 @@ void clinux_tune_malloc(int arenas, int trim_threshold);
 
 /* Gives free memory of malloc back to the system. */
 void clinux_trim_malloc(void);
+
+/* Opens a non-blocking pipe, ends[0] for reading, and asks for a capacity. */
+int clinux_pipe(int *ends, int capacity);
+
+/* Moves up to `limit` bytes between a pipe and a socket without waiting (splice). Returns the number of bytes,
+ * or -1 with errno. */
+ssize_t clinux_splice(int source, int target, size_t limit);
 
 #endif
