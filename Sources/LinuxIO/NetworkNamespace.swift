@@ -18,6 +18,12 @@ public struct NetworkNamespace: ~Copyable, Sendable {
         try NetworkNamespace(path: "/proc/thread-self/ns/net", name: "current")
     }
 
+    /// Moves this thread into a new namespace without a name, which lasts as long as somebody is in it.
+    public static func enterNew() throws(SystemCallError) {
+        let result = clinux_make_network_namespace()
+        guard result == 0 else { throw SystemCallError("unshare", "network namespace", negative: result) }
+    }
+
     private init(path: String, name: String) throws(SystemCallError) {
         let number = unsafe clinux_open(path, O_RDONLY, 0)
         guard number >= 0 else { throw SystemCallError("open", path, negative: number) }

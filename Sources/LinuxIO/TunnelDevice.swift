@@ -174,31 +174,32 @@ private struct Opening {
         let result = unsafe clinux_tun_attach(descriptor.number, &chosen, UInt32(flags))
         guard result == 0 else { throw SystemCallError("ioctl TUNSETIFF", name, negative: result) }
         name = String(decoding: chosen.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        if hasHeader {
+            let result = clinux_tun_set_header_length(descriptor.number, CInt(TunnelQueue.virtioHeaderLength))
+            guard result == 0 else { throw SystemCallError("ioctl TUNSETVNETHDRSZ", name, negative: result) }
+        }
         return descriptor
     }
 
-    /// Sets header length and offloads of a queue, and returns all that was refused up to now.
+    /// Sets the offloads of a queue, and returns all that was refused up to now.
     mutating func configure(_ number: CInt) -> TunnelRefusals {
         guard hasHeader else {
             // A device that outlived its last owner keeps the offloads of that time.
             _ = clinux_tun_set_offload(number, 0)
             return refusals
         }
-        let length = clinux_tun_set_header_length(number, CInt(TunnelQueue.virtioHeaderLength))
-        precondition(length == 0, "a kernel with IFF_VNET_HDR sets its length")
         let checksum = UInt(TUN_F_CSUM)
         let segmentation = checksum | UInt(TUN_F_TSO4) | UInt(TUN_F_TSO6)
-        var steps: [(offload: UInt, refused: TunnelRefusals)] = [
-            (segmentation, []), (checksum, .segmentation), (0, [.segmentation, .checksum]),
-        ]
         if offload == .fullWithUDP {
-            for index in steps.indices { steps[index].refused.insert(.segmentationUDP) }
-            steps.insert((segmentation | UInt(TUN_F_USO4) | UInt(TUN_F_USO6), []), at: 0)
+            let both = segmentation | UInt(TUN_F_USO4) | UInt(TUN_F_USO6)
+            if clinux_tun_set_offload(number, both) == 0 { return refusals }
+            refusals.insert(.segmentationUDP)
         }
-        for step in steps where clinux_tun_set_offload(number, step.offload) == 0 {
-            refusals.formUnion(step.refused)
-            break
-        }
+        if clinux_tun_set_offload(number, segmentation) == 0 { return refusals }
+        refusals.insert(.segmentation)
+        if clinux_tun_set_offload(number, checksum) == 0 { return refusals }
+        refusals.insert(.checksum)
+        _ = clinux_tun_set_offload(number, 0)
         return refusals
     }
 }

@@ -15,6 +15,7 @@
 #include <sys/signalfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 /* Linux 6.2; older headers lack them. */
 #ifndef TUN_F_USO4
@@ -38,6 +39,9 @@ int clinux_tun_set_offload(int descriptor, unsigned long offload);
 /* The MTU of an interface of this network namespace, or a negative errno. */
 int clinux_interface_mtu(const char *name);
 
+/* The packets that wait in an interface before it drops (txqueuelen), or a negative errno. */
+int clinux_interface_queue_length(const char *name);
+
 /* Waits for events until `seconds` and `nanoseconds` have passed; for ever when `seconds` is negative.
  * Returns the number of events, or a negative errno: -ENOSYS where the kernel (below 5.11) lacks the call. */
 int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capacity, int64_t seconds,
@@ -55,6 +59,16 @@ void clinux_ignore_broken_pipes(void);
 
 /* Moves this thread into the network namespace that `descriptor` is open on. */
 int clinux_enter_network_namespace(int descriptor);
+
+/* Moves this thread into a network namespace of its own, new and empty but for "lo". */
+int clinux_make_network_namespace(void);
+
+/* How late the kernel may wake this thread to save power; 50 microseconds unless set. */
+void clinux_set_timer_slack(unsigned long nanoseconds);
+
+/* Runs a program found on PATH, with the signals that a program expects (none blocked, SIGPIPE deadly), and
+ * waits for it. Returns its exit status, 128 + number of the signal that ended it, or a negative errno. */
+int clinux_run(char *const *arguments);
 
 /* Opens a path with O_CLOEXEC and further flags. Returns a descriptor or a negative errno. */
 int clinux_open(const char *path, int flags, unsigned mode);
@@ -75,5 +89,12 @@ void clinux_tune_malloc(int arenas, int trim_threshold);
 
 /* Gives free memory of malloc back to the system. */
 void clinux_trim_malloc(void);
+
+/* Opens a non-blocking pipe, ends[0] for reading, and asks for a capacity. */
+int clinux_pipe(int *ends, int capacity);
+
+/* Moves up to `limit` bytes between a pipe and a socket without waiting (splice). Returns the number of bytes,
+ * or -1 with errno. */
+ssize_t clinux_splice(int source, int target, size_t limit);
 
 #endif
