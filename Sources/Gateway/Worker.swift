@@ -89,21 +89,28 @@ struct Worker: ~Copyable {
         var events = [PolledEvent](repeating: .none, count: Poller.batch)
         while !isStopping {
             let count = poller.wait(into: &events, until: nextWake)
-            now = Clock.now()
-            for position in 0..<count { take(events[position]) }
-            if tunnelHasMore { tunnelHasMore = readPackets() }
-            serveTouched()
-            expireTimers()
-            serveTouched()
-            tidy()
+            turn(events, count, at: Clock.now())
             writeLog()
         }
         endAllFlows()
         writeLog()
     }
 
+    /// One turn of the loop: takes the first `count` events, and does all that follows from them at this time.
+    ///
+    /// The lines that it has to say wait in `logLines`.
+    mutating func turn(_ events: [PolledEvent], _ count: Int, at time: Instant) {
+        now = time
+        for position in 0..<count { take(events[position]) }
+        if tunnelHasMore { tunnelHasMore = readPackets() }
+        serveTouched()
+        expireTimers()
+        serveTouched()
+        tidy()
+    }
+
     /// When the loop has to go on at the latest.
-    private var nextWake: Instant? {
+    var nextWake: Instant? {
         if tunnelHasMore || !touched.isEmpty { return now }
         let deadline = min(
             timers.nextDeadline() ?? .never, lingering.nextDeadline ?? .never, fragments.nextDeadline ?? .never, tidyAt)
