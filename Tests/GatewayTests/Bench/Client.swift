@@ -27,7 +27,7 @@ final class Client {
 
     /// Every segment that came, in order.
     private(set) var segments: [TCPSegment] = []
-    private(set) var sizes: [Int] = []
+    private(set) var packets: [Seen] = []
     private(set) var received: [UInt8] = []
     private(set) var hasEnded = false
     private(set) var wasReset = false
@@ -130,7 +130,7 @@ final class Client {
     func take(_ seen: Seen) {
         guard let segment = seen.segment else { return }
         segments.append(segment)
-        sizes.append(seen.payload.count)
+        packets.append(seen)
         lastWindow = Int(segment.window)
         if segment.flags.contains(.acknowledge) { acknowledged = segment.acknowledgement }
         if let stamps = segment.options.timestamps { echo = stamps.value }
@@ -150,6 +150,15 @@ final class Client {
         guard acknowledges, segment.length > 0, !segment.flags.contains(.syn) else { return }
         do { try acknowledge() } catch { Issue.record("\(error)") }
     }
+
+    /// The octets of each packet with payload.
+    var sizes: [Int] { packets.map(\.payload.count).filter { $0 > 0 } }
+
+    /// The octets of the largest segment that is on the wire once the kernel has cut what it is to cut.
+    var largestPiece: Int { packets.map { $0.gsoSize > 0 ? $0.gsoSize : $0.payload.count }.max() ?? 0 }
+
+    /// Forgets the packets that came so far.
+    func forget() { packets = [] }
 
     // MARK: Whole steps
 
