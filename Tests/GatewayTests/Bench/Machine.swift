@@ -1,7 +1,9 @@
 /// A real worker, turned by the test instead of by its thread, and the device's end of its queue.
 
 import Bytes
+import Flows
 import LinuxIO
+import Upstreams
 
 @testable import Gateway
 
@@ -50,6 +52,9 @@ final class Machine {
     var halfOpen: Int { worker.halfOpen.count }
     var lingering: Int { worker.lingering.count }
     var chunksUsed: Int { worker.pool.used }
+    var chunkLimit: Int { worker.pool.limit }
+    var flowLimit: Int { worker.flowLimit }
+    var nextWake: Instant? { worker.nextWake }
     var counters: Counters { worker.counters }
     var reasons: [String: Int] { worker.reasons }
 

@@ -13,7 +13,7 @@ final class Peer {
     /// Whether what comes is read: one that is not makes the gateway wait.
     var isReading = true
 
-    init(_ socket: consuming Socket) { self.socket = socket }
+    init(_ socket: consuming Socket) { self.socket = .some(socket) }
 
     /// Connects to a listener of the gateway.
     init(to address: SocketAddress) throws { socket = try Socket.connectTCP(to: address) }
