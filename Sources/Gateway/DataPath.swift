@@ -45,6 +45,7 @@ extension Worker {
 
     /// A segment of a flow: its bytes in order go to the upstream at once, the rest is the endpoint's business.
     mutating func up(_ handle: Handle, _ segment: TCPSegment, payload: Span<UInt8>) {
+        let before = flows[handle].arrived
         let receipt = flows[handle].endpoint.value.receive(
             segment, payload: payload, now: now, settings: settings.tcp, pool: &pool)
         var events = receipt.events
@@ -55,9 +56,11 @@ extension Worker {
             let taken = goesStraight ? flows[handle].upstream.value.send(bytes) : 0
             events.formUnion(
                 flows[handle].endpoint.value.keep(bytes.extracting(taken..<bytes.count), pool: &pool))
-            flows[handle].relay.moved(bytes.count, from: .client, at: now)
         }
-        if events.contains(.reopen) { return reopen(handle, segment) }
+        // However they came: straight through, behind others that wait, or out of a hole that is filled.
+        let count = flows[handle].arrived - before
+        if count > 0 { flows[handle].relay.moved(Int(count), from: .client, at: now) }
+        if events.contains(.reopen) { return reopen(handle, segment, events) }
         note(events, of: handle)
         touch(handle)
     }
@@ -69,7 +72,11 @@ extension Worker {
         var budget = Self.readBudget
         while flows[handle].upstream.value.isReadable {
             let space = flows[handle].endpoint.value.sendSpace(pool: pool, settings: settings.tcp)
-            guard space > 0 else { return false }
+            guard space > 0 else {
+                // With octets under way the next acknowledgement comes back here.
+                if flows[handle].endpoint.value.queued == 0, pool.available == 0 { starve(handle) }
+                return false
+            }
             guard budget > 0 else { return true }
             let runs = flows[handle].endpoint.value.reserve(min(space, Self.readSize), pool: &pool)
             guard runs.byteCount > 0 else { return false }

@@ -58,6 +58,8 @@ struct Flow: ~Copyable {
     var isHalfOpen = false
     /// In the worker's list of flows to be served.
     var isTouched = false
+    /// In its list of flows that found no buffer.
+    var isStarved = false
     /// The upstream is gone by a reset: the client gets one as soon as it has what came before.
     var resetsWhenDrained = false
     /// Why the flow is ending, once it is known; the first reason stays.
@@ -80,6 +82,9 @@ struct Flow: ~Copyable {
         if tls.isWatching, relay.endedFirst == nil, tls.clientRefused { ends(.clientRefusedCertificate) }
         relay.sourceEnded(.client, at: now)
     }
+
+    /// The octets that the device has sent in order, passed on or not.
+    var arrived: UInt64 { endpoint.value.accounts.received + UInt64(endpoint.value.unread) }
 
     /// Why the flow ended, once both sides are gone.
     var closeReason: CloseReason { reason ?? .closed(first: relay.endedFirst ?? .client) }

@@ -14,6 +14,7 @@ extension Worker {
         counters.flowsRefused += 1
         reasons[reason.kind, default: 0] += 1
         var flow = Flow(key: key, origin: .tunnel, at: now)
+        flow.target = Target(key.target)
         flow.ends(reason)
         logFlow(flow)
         if let reset = TCPReset.answering(segment) { reply(reset, to: key) }

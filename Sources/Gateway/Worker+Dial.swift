@@ -23,6 +23,8 @@ extension Worker {
     mutating func takeUpstream(_ event: PolledEvent, slot: Int, of handle: Handle) {
         guard let dial = flows[handle].dial else {
             flows[handle].upstream?.note(event)
+            // Behind the upstream's end nothing is read that could bring its reset.
+            if event.error, flows[handle].relay.down.phase != .open { flows[handle].upstream?.noteError() }
             touch(handle)
             return
         }

@@ -13,6 +13,10 @@ extension Worker {
     mutating func note(_ events: TCPEvents, of handle: Handle) {
         guard !events.isEmpty else { return }
         if events.contains(.established) { leaveHalfOpen(handle) }
+        // Half-closed: what the device still takes keeps the flow alive.
+        if events.contains(.acknowledged), flows[handle].relay.endedFirst != nil {
+            flows[handle].relay.delivered(at: now)
+        }
         if events.contains(.finReceived) { flows[handle].clientEnded(at: now) }
         if events.contains(.outOfMemory) { counters.outOfMemory += 1 }
         if events.contains(.challenged) { counters.challenged += 1 }
@@ -44,6 +48,11 @@ extension Worker {
         case .failed(let failure):
             upstreamFailed(failure, handle)
         }
+    }
+
+    /// Takes note of a reset that no read brings: of a write, or after the upstream's end.
+    mutating func noteLostUpstream(_ handle: Handle) {
+        if let failure = flows[handle].upstream.value.failure { upstreamFailed(failure, handle) }
     }
 
     /// The upstream is gone by a reset: what it sent before still reaches the client, then the client is reset.

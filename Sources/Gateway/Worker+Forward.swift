@@ -29,6 +29,10 @@ extension Worker {
         guard let forward = flows[handle].forward else { return false }
         if flows[handle].client != nil { holdClientBytes(handle) }
         while flows[handle].upstream.value.waiting.count < Self.waitingLimit {
+            guard mayRewrite(handle) else {
+                starve(handle)
+                break
+            }
             let runs = pendingRuns(handle)
             guard runs.runCount > 0 else { break }
             var run = runs[0]
@@ -45,14 +49,27 @@ extension Worker {
                 return false
             }
             removePending(taken, handle)
-            _ = flows[handle].upstream.value.waiting.append(rewritten.span, in: &pool)
-            flows[handle].upstream.value.flush(pool: &pool)
+            pass(rewritten.span, to: handle)
             guard taken > 0 else { break }
         }
         if forwards[forward].credentialsRefused {
             upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
         }
         return false
+    }
+
+    /// Whether there is room for what the upstream does not take at once of one more piece.
+    private func mayRewrite(_ handle: Handle) -> Bool {
+        let upstream = flows[handle].upstream.value.isWritable && flows[handle].upstream.value.waiting.isEmpty
+        return upstream || pool.available >= 2 * BufferPool.chunkSize
+    }
+
+    /// Puts octets that were rewritten on their way to the upstream.
+    private mutating func pass(_ bytes: Span<UInt8>, to handle: Handle) {
+        let isFirst = flows[handle].upstream.value.waiting.isEmpty
+        let taken = isFirst ? flows[handle].upstream.value.send(bytes) : 0
+        let rest = bytes.extracting(taken..<bytes.count)
+        if flows[handle].upstream.value.waiting.append(rest, in: &pool) < rest.count { lacksMemory(handle) }
     }
 
     /// What the client has sent and was not rewritten yet.
@@ -71,10 +88,11 @@ extension Worker {
         }
     }
 
-    private mutating func holdClientBytes(_ handle: Handle) {
+    /// Takes what an inbound client sends, as long as nobody else can.
+    mutating func holdClientBytes(_ handle: Handle) {
         while flows[handle].client.value.isReadable, flows[handle].held.count < Self.waitingLimit {
             let runs = flows[handle].held.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return }
+            guard runs.byteCount > 0 else { return starve(handle) }
             let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].held.commit(count, of: runs, in: &pool)

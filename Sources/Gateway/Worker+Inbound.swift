@@ -82,7 +82,7 @@ extension Worker {
 
     /// A client whose upstream is not open: it talks to its session, waits, or gets its last words.
     mutating func serveClientAlone(_ handle: Handle) {
-        flows[handle].client.value.flush(pool: &pool)
+        flushClient(handle)
         while flows[handle].session != nil, flows[handle].dial == nil, flows[handle].client.value.isReadable {
             var bytes: [UInt8] = []
             switch flows[handle].client.value.read(appendingTo: &bytes, limit: Self.greetingSize) {
@@ -92,13 +92,29 @@ extension Worker {
             }
             guard flows.contains(handle) else { return }
         }
-        if flows[handle].session == nil, flows[handle].dial == nil, flows[handle].client.value.waiting.isEmpty {
-            // Refused, and told so. What the client sent meanwhile is read, or closing would reset the reply away.
-            flows[handle].client.value.socket.shutdownSend()
-            flows[handle].relay.ended()
-        } else if flows[handle].dial != nil, flows[handle].client.value.failure != nil {
-            abort(handle, because: .clientGaveUp)
+        if flows[handle].dial != nil {
+            // It may talk early, and it may go away.
+            holdClientBytes(handle)
+        } else if flows[handle].session == nil, flows[handle].client.value.waiting.isEmpty {
+            takeLeave(handle)
         }
+    }
+
+    /// The client was refused, and told so: what it sends until it has read that is passed over, because closing
+    /// on it would be a reset, which may take the answer with it (RFC 9112, section 9.6).
+    private mutating func takeLeave(_ handle: Handle) {
+        flows[handle].relay.sourceEnded(.upstream, at: now)
+        if flows[handle].relay.drained(.upstream, halfClose: .pass) {
+            flows[handle].client.value.socket.shutdownSend()
+        }
+        var bytes: [UInt8] = []
+        while flows[handle].client.value.isReadable, bytes.count < Self.readBudget {
+            let outcome = flows[handle].client.value.read(appendingTo: &bytes, limit: Self.greetingSize)
+            if outcome == .end { flows[handle].relay.ended() }
+        }
+        // It had finished before it was refused.
+        if flows[handle].relay.up.phase != .open { flows[handle].relay.ended() }
+        if flows[handle].client.value.isReadable { touch(handle) }
     }
 
     private mutating func converse(_ bytes: Span<UInt8>, _ handle: Handle) {
@@ -169,15 +185,16 @@ extension Worker {
 
     /// Puts words of our own on their way to an inbound client.
     mutating func say(_ bytes: Span<UInt8>, to handle: Handle) {
-        guard bytes.count > 0 else { return }
-        if flows[handle].client.value.waiting.append(bytes, in: &pool) < bytes.count { counters.outOfMemory += 1 }
-        flows[handle].client.value.flush(pool: &pool)
+        let isFirst = flows[handle].client.value.waiting.isEmpty
+        let taken = isFirst ? flows[handle].client.value.send(bytes) : 0
+        let rest = bytes.extracting(taken..<bytes.count)
+        if flows[handle].client.value.waiting.append(rest, in: &pool) < rest.count { lacksMemory(handle) }
     }
 
     /// Keeps octets of an inbound client until the upstream is open.
     private mutating func hold(_ bytes: Span<UInt8>, _ handle: Handle) {
         guard bytes.count > 0 else { return }
-        if flows[handle].held.append(bytes, in: &pool) < bytes.count { counters.outOfMemory += 1 }
+        if flows[handle].held.append(bytes, in: &pool) < bytes.count { lacksMemory(handle) }
         flows[handle].relay.moved(bytes.count, from: .client, at: now)
     }
 
@@ -195,7 +212,10 @@ extension Worker {
         while flows[handle].client.value.isReadable, flows[handle].upstream.value.waiting.count < Self.waitingLimit {
             guard budget > 0 else { return true }
             let runs = flows[handle].upstream.value.waiting.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return false }
+            guard runs.byteCount > 0 else {
+                starve(handle)
+                return false
+            }
             let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].upstream.value.waiting.commit(count, of: runs, in: &pool)
@@ -208,12 +228,15 @@ extension Worker {
 
     /// The down lane of an inbound client.
     mutating func pumpDown(_ handle: Handle) -> Bool {
-        flows[handle].client.value.flush(pool: &pool)
+        flushClient(handle)
         var budget = Self.readBudget
         while flows[handle].upstream.value.isReadable, flows[handle].client.value.waiting.count < Self.waitingLimit {
             guard budget > 0 else { return true }
             let runs = flows[handle].client.value.waiting.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return false }
+            guard runs.byteCount > 0 else {
+                starve(handle)
+                return false
+            }
             let outcome = flows[handle].upstream.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].client.value.waiting.commit(count, of: runs, in: &pool)
@@ -235,7 +258,9 @@ extension Worker {
             pool.withBytes(run) { flows[handle].tls.client($0) }
         case .wouldBlock: break
         case .end: flows[handle].clientEnded(at: now)
-        case .failed: flows[handle].ends(flows[handle].tls.clientRefused ? .clientRefusedCertificate : .clientReset)
+        case .failed:
+            let reason: CloseReason = flows[handle].upstream == nil ? .clientGaveUp : .clientReset
+            flows[handle].ends(flows[handle].tls.clientRefused ? .clientRefusedCertificate : reason)
         }
     }
 }

@@ -1,4 +1,4 @@
-/// What a worker says, and the memory that it gives back when it is quiet.
+/// What a worker says.
 
 import Addresses
 import Bytes
@@ -49,27 +49,5 @@ extension Worker {
         case .listener(let position):
             shared.listeners[position].settings.kind.name
         }
-    }
-
-    // MARK: Memory
-
-    /// The longest that free buffers keep their memory.
-    private static var tidyInterval: Interval { .seconds(1) }
-    /// Chunks that stay, so that a quiet gateway does not start cold.
-    private static var warmChunks: Int { 64 }
-
-    /// Has memory that nobody uses given back in a while.
-    mutating func tidySoon() {
-        if tidyAt == .never { tidyAt = now + Self.tidyInterval }
-    }
-
-    /// Gives memory back when it is time.
-    mutating func tidy() {
-        guard tidyAt <= now else { return }
-        tidyAt = .never
-        let needed = pool.used + Self.warmChunks
-        guard pool.resident > needed else { return }
-        pool.releaseCold(keeping: needed)
-        ProcessMemory.trim()
     }
 }

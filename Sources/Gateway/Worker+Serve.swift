@@ -19,6 +19,7 @@ extension Worker {
     mutating func serve(_ handle: Handle) {
         if flows[handle].upstream != nil {
             let hasMoreUp = pumpUp(handle)
+            noteLostUpstream(handle)
             let hasMoreDown = flows[handle].endpoint != nil ? down(handle) : pumpDown(handle)
             passEnds(handle)
             if hasMoreUp || hasMoreDown { touch(handle) }
@@ -32,15 +33,31 @@ extension Worker {
 
     /// The up lane: what the client's side holds goes to the upstream.
     private mutating func pumpUp(_ handle: Handle) -> Bool {
-        flows[handle].upstream.value.flush(pool: &pool)
+        flushUpstream(handle)
         if flows[handle].forward != nil { return forwardUp(handle) }
         guard flows[handle].endpoint != nil else { return pumpSocketUp(handle) }
         while flows[handle].endpoint.value.unread > 0, flows[handle].upstream.value.isWritable {
             let taken = flows[handle].upstream.value.send(flows[handle].endpoint.value.unreadRuns(), pool: pool)
             guard taken > 0 else { break }
             flows[handle].endpoint.value.removeUnread(taken, pool: &pool)
+            flows[handle].relay.delivered(at: now)
         }
         return false
+    }
+
+    private mutating func flushUpstream(_ handle: Handle) {
+        let waiting = flows[handle].upstream.value.waiting.count
+        guard waiting > 0 else { return }
+        flows[handle].upstream.value.flush(pool: &pool)
+        if flows[handle].upstream.value.waiting.count < waiting { flows[handle].relay.delivered(at: now) }
+    }
+
+    /// Sends an inbound client what waits for it.
+    mutating func flushClient(_ handle: Handle) {
+        let waiting = flows[handle].client.value.waiting.count
+        guard waiting > 0 else { return }
+        flows[handle].client.value.flush(pool: &pool)
+        if flows[handle].client.value.waiting.count < waiting { flows[handle].relay.delivered(at: now) }
     }
 
     /// Passes the ends of the sources on once their sinks have every byte.
@@ -67,8 +84,11 @@ extension Worker {
 
     private mutating func resetIfDrained(_ handle: Handle) {
         if flows[handle].endpoint != nil {
-            if flows[handle].endpoint.value.queued == 0 { flows[handle].endpoint.value.abort() }
+            guard flows[handle].endpoint.value.queued == 0 else { return }
+            dropUpstream(handle)
+            flows[handle].endpoint.value.abort()
         } else if flows[handle].client.value.waiting.isEmpty {
+            dropUpstream(handle)
             flows[handle].client.value.socket.resetOnClose()
             flows[handle].relay.ended()
         }
@@ -76,6 +96,11 @@ extension Worker {
 
     /// Ends the flow when nothing is left to do, or sets its timer.
     mutating func settle(_ handle: Handle) {
+        if flows[handle].endpoint == nil, flows[handle].client.value.failure != nil {
+            flows[handle].ends(.clientReset)
+            dropUpstream(handle)
+            return close(handle)
+        }
         if isOver(handle) { return close(handle) }
         var deadline = Instant.never
         if flows[handle].endpoint != nil { deadline = flows[handle].endpoint.value.deadline }
@@ -93,10 +118,14 @@ extension Worker {
 
     private func isOver(_ handle: Handle) -> Bool {
         if flows[handle].endpoint != nil {
-            // A stream in TIME-WAIT lives on as a record of a few words.
-            return flows[handle].endpoint.value.isClosed || flows[handle].endpoint.value.phase == .timeWait
+            let phase = flows[handle].endpoint.value.phase
+            guard phase == .timeWait || phase == .closed(.finished) else {
+                return flows[handle].endpoint.value.isClosed
+            }
+            // The device is done, and what it has sent may still be on its way to a slow upstream. After that a
+            // stream in TIME-WAIT lives on as a record of a few words.
+            return flows[handle].relay.up.phase == .over || flows[handle].resetsWhenDrained
         }
-        if flows[handle].client.value.failure != nil { return true }
         return flows[handle].relay.isFinished
     }
 }

@@ -57,6 +57,9 @@ struct Worker: ~Copyable {
     var touched: [Handle] = []
     var tunnelHasMore = false
     var isStopping = false
+    /// Flows that found no buffer, and how many chunks were in use then.
+    var starved: [Handle] = []
+    var starvedAt = 0
     /// When memory that nobody needs is given back.
     var tidyAt = Instant.never
 
@@ -72,7 +75,7 @@ struct Worker: ~Copyable {
         table = FlowTable(capacity: flowLimit, seed: random.key())
         timers = TimerWheel(now: Clock.now())
         pool = BufferPool(budget: settings.bufferMemory / workers)
-        halfOpen = HalfOpen(limit: settings.halfOpen / workers, perDevice: settings.halfOpenPerDevice)
+        halfOpen = HalfOpen(limit: settings.halfOpen / workers, perDevice: settings.halfOpenPerDevice / workers)
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
         icmpLimits = RateLimiter(perSecond: settings.icmpPerSecond, seed: random.key())
         initialSequences = seed.shared.initialSequences
@@ -106,6 +109,7 @@ struct Worker: ~Copyable {
         serveTouched()
         expireTimers()
         serveTouched()
+        feedStarved()
         tidy()
     }
 

@@ -36,6 +36,11 @@ public struct SocketEnd: ~Copyable {
         if event.hungUp || event.error { hasHungUp = true }
     }
 
+    /// Asks the socket why it failed, where no read or write would find out.
+    public mutating func noteError() {
+        if failure == nil { failure = socket.connectError() }
+    }
+
     /// Sends bytes at once; returns how many the socket took.
     public mutating func send(_ bytes: Span<UInt8>) -> Int {
         guard isWritable, failure == nil, bytes.count > 0 else { return 0 }

@@ -68,7 +68,6 @@ extension WorkerTests {
                 peer.finish()
                 bench.until("the end arrives") { client.hasEnded }
             }
-            peer.narrow()
             let data = pattern(16 << 20)
             let taken = try client.upload(data) { bench.machines[0].chunksUsed >= 4 }
             #expect(taken < data.count, "the upstream was to be slow")
@@ -216,6 +215,19 @@ extension WorkerTests {
         }
 
         // MARK: Resets
+
+        /// A server that has closed and is talked to answers with a reset: the device hears of it at once.
+        @Test func aResetBehindTheServersEndIsPassedOn() throws {
+            let bench = try Bench()
+            let client = bench.client()
+            let peer = try client.open()
+            peer.close()
+            bench.until("the end arrives") { client.hasEnded }
+            try client.send("anybody there?")
+            bench.until("the reset comes") { client.wasReset }
+            bench.expectNothingLeft()
+            #expect(bench.machines[0].reasons == ["upstream-reset": 1])
+        }
 
         /// B028: a reset stays one, and what came before it is delivered.
         @Test func anUpstreamsResetIsOneForTheClientAfterItsBytes() throws {

@@ -53,9 +53,6 @@ final class Peer {
         socket = nil
     }
 
-    /// Makes the kernel's buffers so small that a sender soon has to wait.
-    func narrow() { socket?.setBuffers(receive: 4096, send: 4096) }
-
     /// Reads what has come.
     func poll() {
         guard isReading, !isOver else { return }
