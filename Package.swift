@@ -60,7 +60,8 @@ let package = Package(
         program(
             "starshipd",
             [
-                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Relay", "Streams", "Upstreams", "Wire",
+                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Relay", "Streams", "Upstreams",
+                "Wire",
             ]),
         program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire"]),
 

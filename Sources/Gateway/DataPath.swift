@@ -33,7 +33,8 @@ extension Worker {
         var flow = Flow(key: key, origin: .tunnel, at: now)
         flow.target = Target(key.target)
         flow.endpoint = TCPEndpoint(
-            syn: syn, initialSequence: initialSequence(of: key, beyond: last), timestampOffset: timestampOffset(of: key),
+            syn: syn, initialSequence: initialSequence(of: key, beyond: last),
+            timestampOffset: timestampOffset(of: key),
             family: key.family, settings: settings.tcp, now: now)
         guard let handle = add(flow) else { return }
         flows[handle].isHalfOpen = true

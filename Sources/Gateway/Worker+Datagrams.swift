@@ -43,7 +43,8 @@ extension Worker {
         var span = answer.mutableSpan
         counters.echoReplies += 1
         let length = ICMPEchoReply.write(
-            to: bytes, ip, identification: UInt16(truncatingIfNeeded: counters.echoReplies), into: &span, withVirtio: false)
+            to: bytes, ip, identification: UInt16(truncatingIfNeeded: counters.echoReplies), into: &span,
+            withVirtio: false)
         output?.send(answer.span.extracting(0..<length), counters: &counters)
     }
 

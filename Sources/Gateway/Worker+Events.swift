@@ -89,7 +89,9 @@ extension Worker {
                 follow(dials[dial].timeout(memory: &memory, buffers: &dialBuffers, now: now), of: handle)
             }
         } else if let session = flows[handle].session {
-            if sessions[session].deadline <= now { return abort(handle, because: .badRequest("client asked for nothing")) }
+            if sessions[session].deadline <= now {
+                return abort(handle, because: .badRequest("client asked for nothing"))
+            }
         } else if flows[handle].relay.deadline(settings.relay) <= now {
             relayIsOverdue(handle)
         }

@@ -65,7 +65,8 @@ extension Worker {
         counters.flowsOpened += 1
         let token = Token.client(index: handle.index, generation: handle.generation)
         do throws(SystemCallError) {
-            try poller.add(descriptor, token: token.rawValue, events: [.readable, .writable, .peerFinished], edge: true)
+            try poller.add(
+                descriptor, token: token.rawValue, events: [.readable, .writable, .peerFinished], edge: true)
         } catch {
             return abort(handle, because: .noDescriptors)
         }

@@ -3,6 +3,7 @@
 
 import Bytes
 import Flows
+import Relay
 import Streams
 import Wire
 

@@ -77,7 +77,9 @@ struct Startup {
         }
     }
 
-    private static func upstream(_ override: CommandLineOptions.UpstreamOverride) throws(StartupError) -> Profiles.Upstream {
+    private static func upstream(_ override: CommandLineOptions.UpstreamOverride) throws(StartupError)
+        -> Profiles.Upstream
+    {
         switch override {
         case .url(let url): return url.upstream
         case .file(let path):
@@ -114,7 +116,8 @@ struct Startup {
     private static func settings(_ configuration: Configuration) throws(StartupError) -> GatewaySettings {
         let profile = configuration.activeProfile
         let limits = configuration.limits
-        var settings = GatewaySettings(upstream: try upstreamSettings(profile.upstream, configuration), profile: profile.id)
+        var settings = GatewaySettings(
+            upstream: try upstreamSettings(profile.upstream, configuration), profile: profile.id)
         settings.workers = configuration.tunnel?.workers ?? 1
         settings.tunnel = configuration.tunnel.map {
             GatewaySettings.Tunnel(name: $0.name, offload: $0.offload == .full ? .full : .none)
@@ -136,7 +139,8 @@ struct Startup {
         settings.upstreamKeepalive = limits.keepaliveUpstream
         settings.logLevel = level(configuration.log.level)
         settings.flowLog = flowLog(configuration.log.flows)
-        settings.isJournal = configuration.log.format == .auto ? StandardError.isJournal : configuration.log.format == .journal
+        settings.isJournal =
+            configuration.log.format == .auto ? StandardError.isJournal : configuration.log.format == .journal
         return settings
     }
 
