@@ -76,7 +76,8 @@ extension Worker {
         let socket = ended.takeSocket()
         let keepalive = settings.upstreamKeepalive
         socket.setKeepAlive(idle: keepalive, interval: keepalive / 4, count: 4)
-        flows[handle].upstream = SocketEnd(socket, isReadable: opening.mayRead, isWritable: true)
+        flows[handle].upstream = SocketEnd(
+            socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead)
         flows[handle].relay.restart(at: now)
         if opening.inAbsoluteForm || flows[handle].isPlainRequest {
             beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
