@@ -93,8 +93,13 @@ extension Worker {
 
     private func isOver(_ handle: Handle) -> Bool {
         if flows[handle].endpoint != nil {
-            // A stream in TIME-WAIT lives on as a record of a few words.
-            return flows[handle].endpoint.value.isClosed || flows[handle].endpoint.value.phase == .timeWait
+            switch flows[handle].endpoint.value.phase {
+            case .timeWait, .closed(.finished):
+                // The client has done its part, and lives on as a record of a few words. What it sent may still be on
+                // its way to a slow upstream.
+                return flows[handle].relay.isFinished || flows[handle].resetsWhenDrained
+            default: return flows[handle].endpoint.value.isClosed
+            }
         }
         if flows[handle].client.value.failure != nil { return true }
         return flows[handle].relay.isFinished
