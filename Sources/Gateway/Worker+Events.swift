@@ -47,7 +47,7 @@ extension Worker {
     }
 
     /// The upstream is gone by a reset: what it sent before still reaches the client, then the client is reset.
-    private mutating func upstreamFailed(_ failure: ErrorNumber, _ handle: Handle) {
+    mutating func upstreamFailed(_ failure: ErrorNumber, _ handle: Handle) {
         flows[handle].ends(.upstreamReset("\(failure)"))
         flows[handle].resetsWhenDrained = true
         flows[handle].relay.sourceEnded(.upstream, at: now)

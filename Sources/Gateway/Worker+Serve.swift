@@ -20,6 +20,7 @@ extension Worker {
         if flows[handle].upstream != nil {
             let hasMoreUp = pumpUp(handle)
             let hasMoreDown = flows[handle].endpoint != nil ? down(handle) : pumpDown(handle)
+            noticeFailure(handle)
             passEnds(handle)
             if hasMoreUp || hasMoreDown { touch(handle) }
         } else if flows[handle].client != nil {
@@ -41,6 +42,14 @@ extension Worker {
             flows[handle].endpoint.value.removeUnread(taken, pool: &pool)
         }
         return false
+    }
+
+    /// A reset of an upstream that had ended already: no read will tell of it, and the client is still sending.
+    private mutating func noticeFailure(_ handle: Handle) {
+        guard flows[handle].relay.down.phase != .open, flows[handle].relay.up.phase != .over,
+            let failure = flows[handle].upstream.value.failure
+        else { return }
+        upstreamFailed(failure, handle)
     }
 
     /// Passes the ends of the sources on once their sinks have every byte.
@@ -76,7 +85,10 @@ extension Worker {
 
     /// Ends the flow when nothing is left to do, or sets its timer.
     mutating func settle(_ handle: Handle) {
-        if isOver(handle) { return close(handle) }
+        if isOver(handle) {
+            noteClientFailure(handle)
+            return close(handle)
+        }
         var deadline = Instant.never
         if flows[handle].endpoint != nil { deadline = flows[handle].endpoint.value.deadline }
         if let dial = flows[handle].dial {
@@ -89,6 +101,14 @@ extension Worker {
             deadline = min(deadline, flows[handle].relay.deadline(settings.relay))
         }
         timers.schedule(handle, at: deadline)
+    }
+
+    /// An inbound client that was reset: the upstream must not take what it has for all there was.
+    private mutating func noteClientFailure(_ handle: Handle) {
+        guard flows[handle].client?.failure != nil, !flows[handle].relay.isFinished else { return }
+        let reason: CloseReason = flows[handle].upstream == nil ? .clientGaveUp : .clientReset
+        flows[handle].ends(flows[handle].tls.clientRefused ? .clientRefusedCertificate : reason)
+        dropUpstream(handle)
     }
 
     private func isOver(_ handle: Handle) -> Bool {

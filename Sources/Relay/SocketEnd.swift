@@ -39,6 +39,8 @@ public struct SocketEnd: ~Copyable {
         if event.readable || event.hungUp || event.error { isReadable = true }
         if event.writable || event.error { isWritable = true }
         if event.hungUp || event.error { mayHaveEnded = true }
+        // What was received before can still be read.
+        if event.error, failure == nil { failure = socket.connectError() }
     }
 
     /// Sends bytes at once; returns how many the socket took.
