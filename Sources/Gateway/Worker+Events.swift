@@ -13,6 +13,7 @@ extension Worker {
     mutating func note(_ events: TCPEvents, of handle: Handle) {
         guard !events.isEmpty else { return }
         if events.contains(.established) { leaveHalfOpen(handle) }
+        if events.contains(.acknowledged) { flows[handle].relay.progressed(at: now) }
         if events.contains(.finReceived) { flows[handle].clientEnded(at: now) }
         if events.contains(.outOfMemory) { counters.outOfMemory += 1 }
         if events.contains(.challenged) { counters.challenged += 1 }

@@ -190,6 +190,7 @@ extension Worker {
             let taken = flows[handle].upstream.value.send(runs, pool: pool)
             guard taken > 0 else { return false }
             flows[handle].held.removeFirst(taken, in: &pool)
+            flows[handle].relay.progressed(at: now)
         }
         var budget = Self.readBudget
         while flows[handle].client.value.isReadable, flows[handle].upstream.value.waiting.count < Self.waitingLimit {
@@ -208,7 +209,7 @@ extension Worker {
 
     /// The down lane of an inbound client.
     mutating func pumpDown(_ handle: Handle) -> Bool {
-        flows[handle].client.value.flush(pool: &pool)
+        if flows[handle].client.value.flush(pool: &pool) { flows[handle].relay.progressed(at: now) }
         var budget = Self.readBudget
         while flows[handle].upstream.value.isReadable, flows[handle].client.value.waiting.count < Self.waitingLimit {
             guard budget > 0 else { return true }

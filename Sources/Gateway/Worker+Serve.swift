@@ -33,13 +33,14 @@ extension Worker {
 
     /// The up lane: what the client's side holds goes to the upstream.
     private mutating func pumpUp(_ handle: Handle) -> Bool {
-        flows[handle].upstream.value.flush(pool: &pool)
+        if flows[handle].upstream.value.flush(pool: &pool) { flows[handle].relay.progressed(at: now) }
         if flows[handle].forward != nil { return forwardUp(handle) }
         guard flows[handle].endpoint != nil else { return pumpSocketUp(handle) }
         while flows[handle].endpoint.value.unread > 0, flows[handle].upstream.value.isWritable {
             let taken = flows[handle].upstream.value.send(flows[handle].endpoint.value.unreadRuns(), pool: pool)
             guard taken > 0 else { break }
             flows[handle].endpoint.value.removeUnread(taken, pool: &pool)
+            flows[handle].relay.progressed(at: now)
         }
         return false
     }

@@ -55,12 +55,14 @@ public struct SocketEnd: ~Copyable {
         return took(socket.write(runs, pool: pool), of: runs.byteCount)
     }
 
-    /// Sends what waits, as far as the socket takes it.
-    public mutating func flush(pool: inout BufferPool) {
+    /// Sends what waits, as far as the socket takes it; returns whether it took something.
+    @discardableResult public mutating func flush(pool: inout BufferPool) -> Bool {
+        let before = waiting.count
         while !waiting.isEmpty, isWritable, failure == nil {
             let runs = waiting.runs(from: 0, count: waiting.count, in: pool)
             waiting.removeFirst(send(runs, pool: pool), in: &pool)
         }
+        return waiting.count < before
     }
 
     /// Reads into space of the pool.
