@@ -74,7 +74,10 @@ extension Worker {
     private mutating func holdClientBytes(_ handle: Handle) {
         while flows[handle].client.value.isReadable, flows[handle].held.count < Self.waitingLimit {
             let runs = flows[handle].held.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return }
+            guard runs.byteCount > 0 else {
+                starve(handle)
+                return
+            }
             let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].held.commit(count, of: runs, in: &pool)

@@ -196,7 +196,7 @@ extension Worker {
         while flows[handle].client.value.isReadable, flows[handle].upstream.value.waiting.count < Self.waitingLimit {
             guard budget > 0 else { return true }
             let runs = flows[handle].upstream.value.waiting.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return false }
+            guard runs.byteCount > 0 else { return starve(handle) }
             let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].upstream.value.waiting.commit(count, of: runs, in: &pool)
@@ -214,7 +214,7 @@ extension Worker {
         while flows[handle].upstream.value.isReadable, flows[handle].client.value.waiting.count < Self.waitingLimit {
             guard budget > 0 else { return true }
             let runs = flows[handle].client.value.waiting.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return false }
+            guard runs.byteCount > 0 else { return starve(handle) }
             let outcome = flows[handle].upstream.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].client.value.waiting.commit(count, of: runs, in: &pool)

@@ -106,7 +106,9 @@ extension Worker {
 
     /// An inbound client that was reset: the upstream must not take what it has for all there was.
     private mutating func noteClientFailure(_ handle: Handle) {
-        guard flows[handle].client?.failure != nil, !flows[handle].relay.isFinished else { return }
+        guard flows[handle].client != nil, flows[handle].client.value.failure != nil,
+            !flows[handle].relay.isFinished
+        else { return }
         let reason: CloseReason = flows[handle].upstream == nil ? .clientGaveUp : .clientReset
         flows[handle].ends(flows[handle].tls.clientRefused ? .clientRefusedCertificate : reason)
         dropUpstream(handle)

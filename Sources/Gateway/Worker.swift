@@ -55,6 +55,8 @@ struct Worker: ~Copyable {
 
     // What is to be done
     var touched: [Handle] = []
+    /// Flows that could go on but for buffer memory, in the order in which they get some.
+    var starved: [Handle] = []
     var tunnelHasMore = false
     var isStopping = false
     /// When memory that nobody needs is given back.
@@ -95,6 +97,7 @@ struct Worker: ~Copyable {
             serveTouched()
             expireTimers()
             serveTouched()
+            feedStarved()
             tidy()
             writeLog()
         }
@@ -115,6 +118,30 @@ struct Worker: ~Copyable {
         guard !flows[handle].isTouched else { return }
         flows[handle].isTouched = true
         touched.append(handle)
+    }
+
+    /// Puts a flow on the list of those that go on when other flows have given buffers back: no event will tell them.
+    @discardableResult mutating func starve(_ handle: Handle) -> Bool {
+        guard !flows[handle].isStarved else { return false }
+        flows[handle].isStarved = true
+        starved.append(handle)
+        return false
+    }
+
+    /// Lets as many starved flows go on as there are chunks.
+    private mutating func feedStarved() {
+        guard !starved.isEmpty, pool.available > 0 else { return }
+        var left = pool.available / BufferPool.chunkSize
+        var fed = 0
+        while fed < starved.count, left > 0 {
+            let handle = starved[fed]
+            fed += 1
+            guard flows.contains(handle) else { continue }
+            flows[handle].isStarved = false
+            touch(handle)
+            left -= 1
+        }
+        starved.removeFirst(fed)
     }
 
     private mutating func take(_ event: PolledEvent) {
