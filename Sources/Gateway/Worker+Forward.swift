@@ -45,7 +45,10 @@ extension Worker {
                 return false
             }
             removePending(taken, handle)
-            _ = flows[handle].upstream.value.waiting.append(rewritten.span, in: &pool)
+            if flows[handle].upstream.value.waiting.append(rewritten.span, in: &pool) < rewritten.count {
+                lacksMemory(handle)
+                return false
+            }
             flows[handle].upstream.value.flush(pool: &pool)
             guard taken > 0 else { break }
         }

@@ -170,15 +170,22 @@ extension Worker {
     /// Puts words of our own on their way to an inbound client.
     mutating func say(_ bytes: Span<UInt8>, to handle: Handle) {
         guard bytes.count > 0 else { return }
-        if flows[handle].client.value.waiting.append(bytes, in: &pool) < bytes.count { counters.outOfMemory += 1 }
+        if flows[handle].client.value.waiting.append(bytes, in: &pool) < bytes.count { lacksMemory(handle) }
         flows[handle].client.value.flush(pool: &pool)
     }
 
     /// Keeps octets of an inbound client until the upstream is open.
     private mutating func hold(_ bytes: Span<UInt8>, _ handle: Handle) {
         guard bytes.count > 0 else { return }
-        if flows[handle].held.append(bytes, in: &pool) < bytes.count { counters.outOfMemory += 1 }
+        if flows[handle].held.append(bytes, in: &pool) < bytes.count { lacksMemory(handle) }
         flows[handle].relay.moved(bytes.count, from: .client, at: now)
+    }
+
+    /// Octets were lost because there was no buffer for them: the stream has a hole, so it must end.
+    mutating func lacksMemory(_ handle: Handle) {
+        counters.outOfMemory += 1
+        flows[handle].ends(.noMemory)
+        flows[handle].isBroken = true
     }
 
     // MARK: Both ends are sockets
