@@ -39,11 +39,33 @@ extension Worker {
             case .exhausted:
                 counters.descriptorsExhausted += 1
                 // Refusing at once is better than leaving them to wait for a descriptor.
-                guard shared.listeners[position].socket.refuseNext(using: &reserve) else { return }
+                guard shared.listeners[position].socket.refuseNext(using: &reserve) else { return pauseListeners() }
             case .failed(let cause):
                 log(.warning, "accept") { $0.add("cause", "\(cause)") }
                 return
             }
+        }
+    }
+
+    /// Looks away from the listeners for a moment: without a descriptor for who waits there, they stay readable.
+    private mutating func pauseListeners() {
+        listenersResumeAt = now + .milliseconds(100)
+        watchListeners(for: [])
+    }
+
+    /// Looks at the listeners again when their pause is over.
+    mutating func resumeListeners() {
+        guard listenersResumeAt <= now else { return }
+        listenersResumeAt = .never
+        reserve.takeBack()
+        watchListeners(for: .readable)
+    }
+
+    private func watchListeners(for events: Interest) {
+        for (position, listener) in shared.listeners.enumerated() {
+            let token = Token.listener(position)
+            // It is in the set since the start, and then this cannot fail.
+            try? poller.modify(listener.socket.descriptor.number, token: token.rawValue, events: events)
         }
     }
 

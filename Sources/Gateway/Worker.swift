@@ -59,6 +59,8 @@ struct Worker: ~Copyable {
     var starved: [Handle] = []
     var tunnelHasMore = false
     var isStopping = false
+    /// When listeners that were left alone are looked at again.
+    var listenersResumeAt = Instant.never
     /// When memory that nobody needs is given back.
     var tidyAt = Instant.never
 
@@ -98,6 +100,7 @@ struct Worker: ~Copyable {
             expireTimers()
             serveTouched()
             feedStarved()
+            resumeListeners()
             tidy()
             writeLog()
         }
@@ -108,8 +111,9 @@ struct Worker: ~Copyable {
     /// When the loop has to go on at the latest.
     private var nextWake: Instant? {
         if tunnelHasMore || !touched.isEmpty { return now }
-        let deadline = min(
-            timers.nextDeadline() ?? .never, lingering.nextDeadline ?? .never, fragments.nextDeadline ?? .never, tidyAt)
+        var deadline = min(timers.nextDeadline() ?? .never, fragments.nextDeadline ?? .never, tidyAt, listenersResumeAt)
+        // Records of ended flows are no longer found after their time, so they can go many at once.
+        if let next = lingering.nextDeadline { deadline = min(deadline, next + .milliseconds(100)) }
         return deadline == .never ? nil : deadline
     }
 
