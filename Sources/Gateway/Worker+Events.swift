@@ -93,15 +93,17 @@ extension Worker {
             if sessions[session].deadline <= now {
                 return abort(handle, because: .badRequest("client asked for nothing"))
             }
-        } else if flows[handle].relay.deadline(settings.relay) <= now {
-            relayIsOverdue(handle)
+        } else if flows[handle].upstream != nil {
+            if flows[handle].relay.deadline(settings.relay) <= now { relayIsOverdue(handle) }
+        } else if flows[handle].client != nil, flows[handle].relay.deadline(Self.farewell) <= now {
+            return close(handle)
         }
         if flows.contains(handle) { touch(handle) }
     }
 
     private mutating func relayIsOverdue(_ handle: Handle) {
         // `halfClose: hold` keeps the client's end back for as long as this, and no longer.
-        if flows[handle].upstream != nil, flows[handle].relay.releaseHeld() {
+        if flows[handle].relay.releaseHeld() {
             flows[handle].upstream.value.socket.shutdownSend()
             flows[handle].relay.restart(at: now)
             return

@@ -114,12 +114,29 @@ extension Worker {
             }
             guard flows.contains(handle) else { return }
         }
-        if flows[handle].session == nil, flows[handle].dial == nil, flows[handle].client.value.waiting.isEmpty {
-            // Refused, and told so. What the client sent meanwhile is read, or closing would reset the reply away.
-            flows[handle].client.value.socket.shutdownSend()
-            flows[handle].relay.ended()
+        if flows[handle].session == nil, flows[handle].dial == nil {
+            if flows[handle].client.value.waiting.isEmpty { sayFarewell(handle) }
         } else if flows[handle].dial != nil, flows[handle].client.value.failure != nil {
             abort(handle, because: .clientGaveUp)
+        }
+    }
+
+    /// A client that was refused, and told so: what it still sends is read away until it closes, or closing here
+    /// would reset the reply away.
+    private mutating func sayFarewell(_ handle: Handle) {
+        flows[handle].relay.sourceEnded(.upstream, at: now)
+        if flows[handle].relay.drained(.upstream, halfClose: .pass) {
+            flows[handle].client.value.socket.shutdownSend()
+        }
+        var budget = Self.readBudget
+        while flows[handle].client.value.isReadable {
+            guard budget > 0 else { return touch(handle) }
+            var bytes: [UInt8] = []
+            switch flows[handle].client.value.read(appendingTo: &bytes, limit: Self.greetingSize) {
+            case .bytes(let count): budget -= count
+            case .wouldBlock: break
+            case .end, .failed: flows[handle].relay.ended()
+            }
         }
     }
 
@@ -186,6 +203,7 @@ extension Worker {
     private mutating func endSession(_ handle: Handle) {
         guard let place = flows[handle].session else { return }
         flows[handle].session = nil
+        flows[handle].relay.restart(at: now)
         _ = sessions.remove(place)
     }
 

@@ -16,6 +16,9 @@ extension Worker {
     /// How much may wait for a socket before its other side is read no further.
     static var waitingLimit: Int { 256 << 10 }
 
+    /// How long a refused client may take to read why and to close.
+    static var farewell: RelayLimits { RelayLimits(halfClose: .seconds(2), idle: .seconds(2)) }
+
     mutating func serve(_ handle: Handle) {
         if flows[handle].upstream != nil {
             let hasMoreUp = pumpUp(handle)
@@ -100,7 +103,7 @@ extension Worker {
         } else if let session = flows[handle].session {
             deadline = min(deadline, sessions[session].deadline)
         } else if flows[handle].client != nil {
-            deadline = min(deadline, flows[handle].relay.deadline(settings.relay))
+            deadline = min(deadline, flows[handle].relay.deadline(Self.farewell))
         }
         timers.schedule(handle, at: deadline)
     }
