@@ -36,6 +36,8 @@ extension Worker {
         case .bytes(let count):
             flows[handle].relay.moved(count, from: .upstream, at: now)
             observe(runs, count, of: handle)
+            // An answer may let requests go on that wait for it.
+            if flows[handle].forward != nil { touch(handle) }
         case .wouldBlock:
             break
         case .end:

@@ -52,6 +52,8 @@ extension Worker {
             flows[handle].upstream.value.flush(pool: &pool)
             guard taken > 0 else { break }
         }
+        // Nothing of what follows the one request of a connection goes anywhere, so it must not wait either.
+        if forwards[forward].isFinished { flows[handle].held.removeAll(in: &pool) }
         if forwards[forward].credentialsRefused {
             upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
         }
