@@ -42,6 +42,8 @@ struct Worker: ~Copyable {
     var dialBuffers = DialBuffers()
     var reserve = ReserveDescriptor()
     let resolver: NameResolver
+    /// The dials that wait for a name, which is asked for once.
+    var asked: [String: [Handle]] = [:]
     let initialSequences: InitialSequence
     let cookies: SYNCookies
 
