@@ -7,6 +7,7 @@ import LinuxIO
 import Relay
 import Streams
 import Upstreams
+import Wire
 
 extension Worker {
     /// How much one flow may read of a socket in one turn.
