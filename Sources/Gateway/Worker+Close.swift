@@ -51,7 +51,6 @@ extension Worker {
         flow.held.removeAll(in: &pool)
         reasons[flow.closeReason.kind, default: 0] += 1
         logFlow(flow)
-        tidySoon()
     }
 
     /// Notes that a flow is established, or gone.

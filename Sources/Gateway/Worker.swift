@@ -63,6 +63,8 @@ struct Worker: ~Copyable {
     var isStopping = false
     /// When listeners that were left alone are looked at again.
     var listenersResumeAt = Instant.never
+    /// The most chunks that were in use at the end of a turn, since memory was last looked at.
+    var busiest = 0
     /// When memory that nobody needs is given back.
     var tidyAt = Instant.never
 
