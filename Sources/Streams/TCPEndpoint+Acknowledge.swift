@@ -24,7 +24,7 @@ extension TCPEndpoint {
             return []
         }
 
-        var delivery = Delivery(now: now, leastRoundTrip: time.least)
+        var delivery = Delivery(now: now, leastRoundTrip: time.least, highestSACK: scoreboard.highestSACK)
         var events: TCPEvents = []
         if advance > 0 { events = takeCumulative(acknowledgement, advance, &delivery, settings: settings, pool: &pool) }
         if case .closed = phase { return events }

@@ -48,8 +48,9 @@ extension TCPEndpoint {
         let timeout = retransmissionDeadline(from: lossTimer.base)
         if lossTimer.reorderingDeadline < timeout {
             lossTimer.set(.reordering, lossTimer.reorderingDeadline)
-        } else if let probe = tailProbeDeadline, probe < timeout {
-            lossTimer.set(.tailProbe, probe)
+        } else if let probe = tailProbeDeadline {
+            // A probe comes before the timeout even when that is nearer (RFC 8985, section 7.2).
+            lossTimer.set(.tailProbe, min(probe, timeout))
         } else {
             lossTimer.set(.retransmission, timeout)
         }

@@ -188,7 +188,12 @@ struct ReferencePeer {
         }
         var isUnusual = start != expected || finReceived || !ahead.isEmpty
         let edge = expected + max(character.bufferSize - unread, 0)
-        for (index, octet) in flying.bytes.enumerated() {
+        let isNext = start == expected && ahead.isEmpty && !finReceived && start + flying.bytes.count <= max(edge, toldEdge)
+        if isNext {
+            incoming += flying.bytes
+            unread += flying.bytes.count
+        }
+        for (index, octet) in flying.bytes.enumerated() where !isNext {
             let at = start + index
             guard at >= place(of: incoming.count), at < max(edge, toldEdge) else {
                 isUnusual = true
