@@ -18,7 +18,8 @@ import Wire
 
     private func answer(_ options: TCPOptions, now: Instant = now) -> TCPSegment {
         cookies.answer(
-            syn(options), client: Self.client, target: Self.target, timestampOffset: 12_345, settings: settings, now: now)
+            syn(options), client: Self.client, target: Self.target, timestampOffset: 12_345, settings: settings,
+            now: now)
     }
 
     private func acknowledgement(of answer: TCPSegment, payload: Int = 0) -> TCPSegment {

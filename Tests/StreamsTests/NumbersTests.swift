@@ -106,6 +106,6 @@ import Wire
     }
 
     @Test func theIdleEndpointIsSmall() {
-        #expect(MemoryLayout<TCPEndpoint>.size <= 640)
+        #expect(MemoryLayout<TCPEndpoint>.size <= 680)
     }
 }

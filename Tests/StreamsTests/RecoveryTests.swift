@@ -154,7 +154,8 @@ import Wire
         let end = first.map { $0.sequence + $0.bytes.count }.max() ?? 0
         talk.passes(.milliseconds(20))
         // The original came late and the copy after it: a block below the acknowledgement (RFC 2883, RFC 3708).
-        let sent = talk.sends(.acknowledge, sequence: 1, acknowledgement: max(end, Self.place(10)), blocks: [(1, Self.place(1))])
+        let sent = talk.sends(
+            .acknowledge, sequence: 1, acknowledgement: max(end, Self.place(10)), blocks: [(1, Self.place(1))])
         #expect(sent.reduce(0) { $0 + $1.bytes.count } >= 10 * 1448)
     }
 
