@@ -43,16 +43,28 @@ int clinux_tun_set_offload(int descriptor, unsigned long offload) {
     return result(ioctl(descriptor, TUNSETOFFLOAD, offload));
 }
 
-int clinux_interface_mtu(const char *name) {
-    struct ifreq request;
-    memset(&request, 0, sizeof request);
+/* Asks about an interface; the answer is in the request. */
+static int ask_interface(unsigned long question, const char *name, struct ifreq *request) {
+    memset(request, 0, sizeof *request);
     if (strlen(name) >= IFNAMSIZ) return -ENODEV;
-    strcpy(request.ifr_name, name);
+    strcpy(request->ifr_name, name);
     int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (any < 0) return -errno;
-    int failure = ioctl(any, SIOCGIFMTU, &request) < 0 ? -errno : 0;
+    int failure = ioctl(any, question, request) < 0 ? -errno : 0;
     close(any);
+    return failure;
+}
+
+int clinux_interface_mtu(const char *name) {
+    struct ifreq request;
+    int failure = ask_interface(SIOCGIFMTU, name, &request);
     return failure ? failure : request.ifr_mtu;
+}
+
+int clinux_interface_queue_length(const char *name) {
+    struct ifreq request;
+    int failure = ask_interface(SIOCGIFTXQLEN, name, &request);
+    return failure ? failure : request.ifr_ifindex;
 }
 
 int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capacity, int64_t seconds,
@@ -133,3 +145,14 @@ void clinux_tune_malloc(int arenas, int trim_threshold) {
 }
 
 void clinux_trim_malloc(void) { malloc_trim(0); }
+
+int clinux_pipe(int *ends, int capacity) {
+    if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) < 0) return -errno;
+    /* A smaller pipe works as well. */
+    fcntl(ends[1], F_SETPIPE_SZ, capacity);
+    return 0;
+}
+
+ssize_t clinux_splice(int source, int target, size_t limit) {
+    return splice(source, NULL, target, NULL, limit, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+}

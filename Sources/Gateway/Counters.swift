@@ -1,4 +1,7 @@
-/// What a worker counts. Each counter is written by one worker alone and added up when somebody asks.
+/// What a worker counts: each counter is written by one worker alone and added up when somebody asks.
+
+import LinuxIO
+import Wire
 
 struct Counters: Sendable {
     // Packets on the TUN device
@@ -28,10 +31,15 @@ struct Counters: Sendable {
     var descriptorsExhausted = 0
     var resetsSent = 0
     var timeWaitReused = 0
+    var clientsNotAllowed = 0
 
     // TCP towards the devices
-    var retransmittedSegments = 0
     var retransmittedBytes = 0
+
+    var outOfMemory = 0
+    var tooManyRanges = 0
+    var outdated = 0
+    var challenged = 0
 
     // Other protocols
     var echoReplies = 0
@@ -56,10 +64,34 @@ struct Counters: Sendable {
             ("cookies_rejected", cookiesRejected), ("half_open_evicted", halfOpenEvicted),
             ("flow_limit_hits", flowLimitHits), ("descriptors_exhausted", descriptorsExhausted),
             ("resets_sent", resetsSent), ("time_wait_reused", timeWaitReused),
-            ("retransmitted_segments", retransmittedSegments), ("retransmitted_bytes", retransmittedBytes),
+            ("retransmitted_bytes", retransmittedBytes), ("out_of_memory", outOfMemory),
+            ("too_many_ranges", tooManyRanges), ("outdated_segments", outdated), ("challenged_segments", challenged),
+            ("clients_not_allowed", clientsNotAllowed),
             ("echo_replies", echoReplies), ("udp_refused", udpRefused), ("icmp_limited", icmpLimited),
             ("icmp_errors_accepted", icmpErrorsAccepted), ("icmp_errors_ignored", icmpErrorsIgnored),
             ("handed_over", handedOver), ("taken_over", takenOver),
         ]
+    }
+}
+
+extension Counters {
+    /// Counts a packet that was dropped because it makes no sense.
+    mutating func note(_ error: WireError) {
+        switch error {
+        case .checksum: droppedChecksum += 1
+        case .unsupported: droppedUnsupported += 1
+        case .truncated, .inconsistent: droppedMalformed += 1
+        }
+    }
+
+    /// Counts a packet that was written, or was not.
+    mutating func note(_ outcome: TunnelWrite, bytes: Int) {
+        switch outcome {
+        case .written:
+            packetsWritten += 1
+            bytesWritten += bytes
+        case .full: writesFull += 1
+        case .refused, .gone: writesRefused += 1
+        }
     }
 }

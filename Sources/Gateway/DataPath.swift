@@ -9,6 +9,7 @@
 /// turn are answered by one ACK. The bytes of a segment in order are the exception: they go from the read
 /// buffer straight into the socket, and only what that does not take is copied.
 
+import Addresses
 import Bytes
 import Flows
 import LinuxIO
@@ -18,20 +19,22 @@ import Wire
 
 extension Worker {
     /// A SYN that belongs to no flow: whether there is room for it, and who is asked.
-    mutating func open(_ key: FlowKey, syn: TCPSegment) {
+    ///
+    /// `last` is where the flow's predecessor ended, if that is still remembered.
+    mutating func open(_ key: FlowKey, syn: TCPSegment, beyond last: SequenceNumber? = nil) {
         if isOwn(key) { return refuse(key, syn, because: .routeLoop) }
-        if flows.count >= limits.flows {
+        if flows.count >= flowLimit {
             counters.flowLimitHits += 1
             return refuse(key, syn, because: .flowLimit)
         }
         if halfOpen.isFull { return sendCookie(key, syn) }
         if halfOpen.isFull(for: key.client.address) { evictHalfOpen(of: key.client.address) }
 
-        let initial = initialSequences.make(local: key.target, remote: key.client, at: now)
         var flow = Flow(key: key, origin: .tunnel, at: now)
         flow.target = Target(key.target)
         flow.endpoint = TCPEndpoint(
-            syn: syn, initialSequence: initial.sequence, timestampOffset: initial.timestampOffset,
+            syn: syn, initialSequence: initialSequence(of: key, beyond: last),
+            timestampOffset: timestampOffset(of: key),
             family: key.family, settings: settings.tcp, now: now)
         guard let handle = add(flow) else { return }
         flows[handle].isHalfOpen = true
@@ -42,15 +45,16 @@ extension Worker {
 
     /// A segment of a flow: its bytes in order go to the upstream at once, the rest is the endpoint's business.
     mutating func up(_ handle: Handle, _ segment: TCPSegment, payload: Span<UInt8>) {
-        let receipt = flows[handle].endpoint!.receive(
+        let receipt = flows[handle].endpoint.value.receive(
             segment, payload: payload, now: now, settings: settings.tcp, pool: &pool)
         var events = receipt.events
         if !receipt.direct.isEmpty {
             let bytes = payload.extracting(receipt.direct)
             if flows[handle].tls.isWatching { flows[handle].tls.client(bytes) }
-            let taken = flows[handle].forward == nil ? flows[handle].upstream?.send(bytes) ?? 0 : 0
+            let goesStraight = flows[handle].forward == nil && flows[handle].upstream != nil
+            let taken = goesStraight ? flows[handle].upstream.value.send(bytes) : 0
             events.formUnion(
-                flows[handle].endpoint!.keep(bytes.extracting(taken..<bytes.count), pool: &pool))
+                flows[handle].endpoint.value.keep(bytes.extracting(taken..<bytes.count), pool: &pool))
             flows[handle].relay.moved(bytes.count, from: .client, at: now)
         }
         if events.contains(.reopen) { return reopen(handle, segment) }
@@ -63,15 +67,15 @@ extension Worker {
     /// Returns whether there may be more, for which there was no time in this turn.
     mutating func down(_ handle: Handle) -> Bool {
         var budget = Self.readBudget
-        while flows[handle].upstream!.isReadable {
-            let space = flows[handle].endpoint!.sendSpace(pool: pool, settings: settings.tcp)
+        while flows[handle].upstream.value.isReadable {
+            let space = flows[handle].endpoint.value.sendSpace(pool: pool, settings: settings.tcp)
             guard space > 0 else { return false }
             guard budget > 0 else { return true }
-            let runs = flows[handle].endpoint!.reserve(min(space, Self.readSize), pool: &pool)
+            let runs = flows[handle].endpoint.value.reserve(min(space, Self.readSize), pool: &pool)
             guard runs.byteCount > 0 else { return false }
-            let outcome = flows[handle].upstream!.read(into: runs, pool: &pool)
+            let outcome = flows[handle].upstream.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
-            flows[handle].endpoint!.commit(count, of: runs, pool: &pool)
+            flows[handle].endpoint.value.commit(count, of: runs, pool: &pool)
             noteUpstream(outcome, runs, of: handle)
             if count > 0 { emit(handle) }
             budget -= count
@@ -83,10 +87,10 @@ extension Worker {
     mutating func emit(_ handle: Handle) {
         guard output != nil else { return }
         let key = flows[handle].key
-        while let outgoing = flows[handle].endpoint!.nextSegment(
+        while let outgoing = flows[handle].endpoint.value.nextSegment(
             now: now, settings: settings.tcp, pool: pool, maximumPayload: largestPayload)
         {
-            output!.send(
+            output.value.send(
                 outgoing.segment, gsoSize: outgoing.gsoSize, payload: outgoing.payload, of: key, pool: pool,
                 counters: &counters)
         }

@@ -50,6 +50,10 @@ struct Flow: ~Copyable {
     var tls = TLSRefusalWatch()
     let opened: Instant
 
+    /// An HTTP client's plain request, which is the only one on this connection.
+    var isPlainRequest = false
+    /// Its SYN was answered with a cookie, before the upstream was asked.
+    var isFromCookie = false
     /// Counted in `HalfOpen`.
     var isHalfOpen = false
     /// In the worker's list of flows to be served.

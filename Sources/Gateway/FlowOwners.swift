@@ -5,6 +5,7 @@
 /// entry aged out, ICMP errors, fragments) and written when a flow opens or closes: a lock is right here, and
 /// no packet of a steered flow ever takes it. With one worker nobody touches it.
 
+import Addresses
 import Flows
 import Synchronization
 

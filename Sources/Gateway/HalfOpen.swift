@@ -7,7 +7,9 @@ import Addresses
 import Bytes
 
 struct HalfOpen {
-    /// One device's half-open flows, the oldest first. Flows that are no longer half-open stay in the list
+    /// One device's half-open flows, the oldest first.
+    ///
+    /// Flows that are no longer half-open stay in the list
     /// until they come to its head; `count` is exact.
     private struct Share {
         var queue: [Handle] = []

@@ -1,25 +1,30 @@
-/// The way out to the devices: headers are written here, the payload leaves from where it was received.
+/// The TUN device as a worker sees it: packets are read from it, and what goes to the devices is written to it,
+/// the headers from here, the payload from where it was received.
 
-import Addresses
 import Bytes
+import Flows
 import LinuxIO
 import Wire
 
 struct TunnelOutput: ~Copyable {
     private let queue: TunnelQueue
+    private let tap: CaptureTap?
     /// Where the headers of the packet at hand are written.
     private var header = [UInt8](repeating: 0, count: OutgoingTCP.maximumHeaderLength)
-    /// The IPv4 identification of the next packet; packets that are not fragmented need no more than variety.
+    /// The IPv4 identification of the next packet; none of them is fragmented, so variety is all it needs.
     private var identification: UInt16 = 0
 
-    init(_ queue: consuming TunnelQueue) {
+    init(_ queue: consuming TunnelQueue, tap: CaptureTap?) {
         self.queue = queue
+        self.tap = tap
     }
 
     var hasVirtioHeader: Bool { queue.hasVirtioHeader }
-    var descriptor: CInt { queue.descriptor.number }
 
     func read(into buffer: inout PacketBuffer) -> TunnelRead { queue.read(into: &buffer) }
+
+    /// Shows a packet that was read to the capture.
+    func record(_ packet: Span<UInt8>, virtio: VirtioHeader?) { tap?.record(packet, virtio: virtio) }
 
     /// Sends one segment, or one super-segment that the kernel cuts into pieces of `gsoSize`.
     mutating func send(
@@ -32,14 +37,16 @@ struct TunnelOutput: ~Copyable {
             identification: identification)
         let withVirtio = queue.hasVirtioHeader
         let sum = withVirtio ? InternetChecksum() : Self.sum(of: payload, pool: pool)
-        var span = header.mutableSpan
-        let length = packet.write(into: &span, withVirtio: withVirtio, payloadSum: sum)
-        let outcome = queue.write(header: header.span.extracting(0..<length), payload: payload, pool: pool)
-        counters.note(outcome, bytes: length + payload.byteCount)
+        var space = header.mutableSpan
+        let length = packet.write(into: &space, withVirtio: withVirtio, payloadSum: sum)
+        let bytes = header.span.extracting(0..<length)
+        counters.note(queue.write(header: bytes, payload: payload, pool: pool), bytes: length + payload.byteCount)
+        tap?.record(header: bytes, payload: payload, pool: pool, hasVirtioHeader: withVirtio)
     }
 
-    /// Sends a packet that lies in one piece: its virtio header, where the queue has one, says nothing.
+    /// Sends a packet whose checksums are whole.
     mutating func send(_ packet: Span<UInt8>, counters: inout Counters) {
+        tap?.record(packet)
         guard queue.hasVirtioHeader else {
             counters.note(queue.write(packet), bytes: packet.count)
             return
@@ -49,7 +56,7 @@ struct TunnelOutput: ~Copyable {
         counters.note(queue.write(bytes.span), bytes: packet.count)
     }
 
-    /// The sum over a payload in runs; an odd run in the middle shifts what follows by one octet.
+    /// The sum over a payload in runs; what follows a run of odd length is shifted by one octet.
     private static func sum(of payload: ByteRuns, pool: borrowing BufferPool) -> InternetChecksum {
         var total = InternetChecksum()
         var isOdd = false

@@ -1,5 +1,6 @@
 /// The end of a flow: one reason, one line in the log, everything given back.
 
+import Addresses
 import Bytes
 import Flows
 import LinuxIO
@@ -12,19 +13,21 @@ extension Worker {
     mutating func refuse(_ key: FlowKey, _ segment: TCPSegment, because reason: CloseReason) {
         counters.flowsRefused += 1
         reasons[reason.kind, default: 0] += 1
-        logFlow(key, target: nil, origin: .tunnel, relay: Relay(at: now), reason: reason)
+        var flow = Flow(key: key, origin: .tunnel, at: now)
+        flow.ends(reason)
+        logFlow(flow)
         if let reset = TCPReset.answering(segment) { reply(reset, to: key) }
     }
 
-    /// Ends a flow that is no longer wanted: what the client did not get is a reset for it.
+    /// Ends a flow that is no longer wanted: both sides are reset.
     mutating func abort(_ handle: Handle, because reason: CloseReason) {
         flows[handle].ends(reason)
         if flows[handle].endpoint != nil {
-            flows[handle].endpoint!.abort()
+            flows[handle].endpoint.value.abort()
             emit(handle)
         }
-        if flows[handle].client != nil { flows[handle].client!.socket.resetOnClose() }
-        if flows[handle].upstream != nil { flows[handle].upstream!.socket.resetOnClose() }
+        if flows[handle].client != nil { flows[handle].client.value.socket.resetOnClose() }
+        if flows[handle].upstream != nil { flows[handle].upstream.value.socket.resetOnClose() }
         close(handle)
     }
 
@@ -33,23 +36,25 @@ extension Worker {
         leaveHalfOpen(handle)
         timers.cancel(handle)
         var flow = flows.remove(handle)
-        if flow.origin == .tunnel {
-            _ = table.remove(flow.key)
-            owners?.release(flow.key, by: index)
-        }
-        let reason = flow.closeReason
-        reasons[reason.kind, default: 0] += 1
+        if let dial = flow.dial { _ = dials.remove(dial) }
+        if let session = flow.session { _ = sessions.remove(session) }
+        if let forward = flow.forward { _ = forwards.remove(forward) }
         if flow.endpoint != nil {
-            let accounts = flow.endpoint!.accounts
-            counters.retransmittedBytes += Int(truncatingIfNeeded: accounts.retransmitted)
-            linger(flow.key, after: flow.endpoint!.phase, record: flow.endpoint!.timeWaitRecord(at: now))
-            flow.endpoint!.release(&pool)
+            table.remove(flow.key)
+            shared.owners?.release(flow.key, by: index)
+            linger(flow.key, flow.endpoint.value.phase, flow.endpoint.value.timeWaitRecord(now: now))
+            counters.retransmittedBytes += Int(clamping: flow.endpoint.value.accounts.retransmitted)
+            flow.endpoint.value.release(&pool)
         }
-        if flow.client != nil { flow.client!.release(pool: &pool) }
-        if flow.upstream != nil { flow.upstream!.release(pool: &pool) }
-        logFlow(flow.key, target: flow.target, origin: flow.origin, relay: flow.relay, reason: reason)
+        flow.client?.release(pool: &pool)
+        flow.upstream?.release(pool: &pool)
+        flow.held.removeAll(in: &pool)
+        reasons[flow.closeReason.kind, default: 0] += 1
+        logFlow(flow)
+        tidySoon()
     }
 
+    /// Notes that a flow is established, or gone.
     mutating func leaveHalfOpen(_ handle: Handle) {
         guard flows[handle].isHalfOpen else { return }
         flows[handle].isHalfOpen = false
@@ -61,21 +66,7 @@ extension Worker {
         while let handle = halfOpen.oldest(of: device) {
             guard flows.contains(handle), flows[handle].isHalfOpen else { continue }
             counters.halfOpenEvicted += 1
-            abort(handle, because: .halfOpenLimit)
-            return
+            return abort(handle, because: .halfOpenLimit)
         }
-    }
-
-    private func logFlow(
-        _ key: FlowKey, target: Target?, origin: Origin, relay: Relay, reason: CloseReason
-    ) {
-    }
-}
-
-extension Flow {
-    /// Why the flow ended, once both sides are gone.
-    fileprivate var closeReason: CloseReason {
-        if let reason { return reason }
-        return .closed(first: relay.endedFirst ?? .client)
     }
 }

@@ -35,17 +35,17 @@ extension Worker {
             counters.droppedNoise += 1
             return
         }
-        guard errorLimits.allow(ip.source, now: now) else {
+        guard icmpLimits.allow(ip.source, now: now) else {
             counters.icmpLimited += 1
             return
         }
         var answer = [UInt8](repeating: 0, count: bytes.count + VirtioHeader.length)
         var span = answer.mutableSpan
-        identification &+= 1
-        let length = ICMPEchoReply.write(
-            to: bytes, ip, identification: identification, into: &span, withVirtio: false)
-        output.send(answer.span.extracting(0..<length), counters: &counters)
         counters.echoReplies += 1
+        let length = ICMPEchoReply.write(
+            to: bytes, ip, identification: UInt16(truncatingIfNeeded: counters.echoReplies), into: &span,
+            withVirtio: false)
+        output?.send(answer.span.extracting(0..<length), counters: &counters)
     }
 
     /// Sends an ICMP error about a packet where that is allowed; returns whether it did.
@@ -54,14 +54,14 @@ extension Worker {
             counters.droppedNoise += 1
             return false
         }
-        guard errorLimits.allow(ip.source, now: now) else {
+        guard icmpLimits.allow(ip.source, now: now) else {
             counters.icmpLimited += 1
             return false
         }
         var message = [UInt8](repeating: 0, count: ICMPError.maximumLength)
         var span = message.mutableSpan
         let length = error.write(about: bytes, ip, into: &span, withVirtio: false)
-        output.send(message.span.extracting(0..<length), counters: &counters)
+        output?.send(message.span.extracting(0..<length), counters: &counters)
         return true
     }
 
@@ -70,11 +70,10 @@ extension Worker {
         let key = FlowKey(client: quote.destination, target: quote.source)
         guard quote.transport == .tcp, let sequence = quote.sequence else { return }
         guard let handle = table.find(key) else {
-            if !hands(bytes, over: key, isChecksumTrusted: true) { counters.icmpErrorsIgnored += 1 }
+            if !handsOver(bytes, key, isChecksumTrusted: true) { counters.icmpErrorsIgnored += 1 }
             return
         }
-        let accepted = flows[handle].endpoint?.pathMTU(loweredTo: mtu, quotedSequence: sequence, settings: settings)
-        guard accepted == true else {
+        guard flows[handle].endpoint.value.pathMTU(loweredTo: mtu, quotedSequence: sequence) else {
             counters.icmpErrorsIgnored += 1
             return
         }

@@ -2,6 +2,7 @@
 
 import Addresses
 import Bytes
+import Flows
 import LinuxIO
 import Relay
 import Streams
@@ -12,9 +13,8 @@ extension Worker {
     /// Begins to ask the flow's upstream for its target.
     mutating func dial(_ handle: Handle) {
         guard let target = flows[handle].target else { preconditionFailure("a dial without target") }
-        let identity = ClientIdentity(address: flows[handle].key.client.address)
-        let upstream = shared.upstream(for: flows[handle].origin)
-        let dial = dials.insert(Dial(to: target, through: upstream, for: identity, now: now))
+        let upstream = upstream(of: flows[handle].origin)
+        let dial = dials.insert(Dial(to: target, through: upstream, for: identity(of: handle), now: now))
         flows[handle].dial = dial
         follow(dials[dial].start(memory: &memory, now: now), of: handle)
     }
@@ -77,15 +77,22 @@ extension Worker {
         let keepalive = settings.upstreamKeepalive
         socket.setKeepAlive(idle: keepalive, interval: keepalive / 4, count: 4)
         flows[handle].upstream = SocketEnd(socket, isReadable: opening.mayRead, isWritable: true)
-        flows[handle].restartClock(at: now)
-        if opening.inAbsoluteForm { beginForwarding(handle) }
+        flows[handle].relay.restart(at: now)
+        if opening.inAbsoluteForm || flows[handle].isPlainRequest {
+            beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
+        }
         if flows[handle].endpoint != nil {
-            flows[handle].endpoint!.accept()
+            flows[handle].endpoint.value.accept()
         } else {
             acceptInbound(handle)
         }
         if !opening.leftover.isEmpty {
-            deliver(dialBuffers.input.span.extracting(opening.leftover), to: handle)
+            // Taken out while it is looked at, so that the worker can be changed at the same time.
+            var buffers = DialBuffers(capacity: 0)
+            swap(&buffers, &dialBuffers)
+            deliver(buffers.input.span.extracting(opening.leftover), to: handle)
+            swap(&buffers, &dialBuffers)
+            guard flows.contains(handle) else { return }
         }
         touch(handle)
     }
@@ -101,11 +108,37 @@ extension Worker {
         let reason = CloseReason.refused(failure.sentence(for: target))
         counters.flowsRefused += 1
         if flows[handle].endpoint != nil {
-            abort(handle, because: reason)
-        } else {
-            flows[handle].ends(reason)
-            refuseInbound(handle, failure)
-            touch(handle)
+            return abort(handle, because: reason)
         }
+        flows[handle].ends(reason)
+        refuseInbound(handle, failure, reason.words)
+        touch(handle)
+    }
+
+    /// The first octets of the upstream, which came with its yes.
+    private mutating func deliver(_ bytes: Span<UInt8>, to handle: Handle) {
+        flows[handle].relay.moved(bytes.count, from: .upstream, at: now)
+        flows[handle].tls.server(bytes)
+        guard flows[handle].endpoint != nil else { return say(bytes, to: handle) }
+        if flows[handle].endpoint.value.append(bytes, pool: &pool) < bytes.count {
+            abort(handle, because: .noMemory)
+        }
+    }
+
+    /// The upstream that a flow goes through.
+    func upstream(of origin: Origin) -> Upstream {
+        switch origin {
+        case .tunnel: shared.active
+        case .listener(let position):
+            switch shared.listeners[position].settings.outbound {
+            case .active: shared.active
+            case .direct: shared.direct
+            }
+        }
+    }
+
+    /// Who the client is, for upstreams that are told.
+    func identity(of handle: Handle) -> ClientIdentity {
+        ClientIdentity(address: flows[handle].key.client.address)
     }
 }

@@ -5,6 +5,7 @@ import Flows
 import LinuxIO
 import Relay
 import Streams
+import Upstreams
 import Wire
 
 extension Worker {
@@ -38,7 +39,7 @@ extension Worker {
             break
         case .end:
             // A write may have been told of the reset first; then the read finds an end that is none.
-            if let failure = flows[handle].upstream!.failure { return upstreamFailed(failure, handle) }
+            if let failure = flows[handle].upstream.value.failure { return upstreamFailed(failure, handle) }
             flows[handle].relay.sourceEnded(.upstream, at: now)
         case .failed(let failure):
             upstreamFailed(failure, handle)
@@ -75,20 +76,22 @@ extension Worker {
             flows[handle].dial = nil
             _ = dials.remove(dial)
         }
-        if flows[handle].upstream != nil { flows[handle].upstream!.socket.resetOnClose() }
+        if flows[handle].upstream != nil { flows[handle].upstream.value.socket.resetOnClose() }
     }
 
     /// What is due for a flow whose timer went off.
     mutating func timeout(_ handle: Handle) {
-        if flows[handle].endpoint != nil, flows[handle].endpoint!.deadline <= now {
-            note(flows[handle].endpoint!.timeout(now: now, settings: settings.tcp), of: handle)
+        if flows[handle].endpoint != nil, flows[handle].endpoint.value.deadline <= now {
+            note(flows[handle].endpoint.value.timeout(now: now, settings: settings.tcp), of: handle)
         }
         if let dial = flows[handle].dial {
             if dials[dial].deadline <= now {
                 follow(dials[dial].timeout(memory: &memory, buffers: &dialBuffers, now: now), of: handle)
             }
         } else if let session = flows[handle].session {
-            if sessions[session].deadline <= now { return abort(handle, because: .badRequest("client asked for nothing")) }
+            if sessions[session].deadline <= now {
+                return abort(handle, because: .badRequest("client asked for nothing"))
+            }
         } else if flows[handle].relay.deadline(settings.relay) <= now {
             relayIsOverdue(handle)
         }
@@ -98,7 +101,7 @@ extension Worker {
     private mutating func relayIsOverdue(_ handle: Handle) {
         // `halfClose: hold` keeps the client's end back for as long as this, and no longer.
         if flows[handle].upstream != nil, flows[handle].relay.releaseHeld() {
-            flows[handle].upstream!.socket.shutdownSend()
+            flows[handle].upstream.value.socket.shutdownSend()
             flows[handle].relay.restart(at: now)
             return
         }

@@ -14,9 +14,9 @@ extension Worker {
 
     /// Reads a batch of packets; returns whether the device may have more.
     mutating func readPackets() -> Bool {
-        guard isTunnelOpen else { return false }
+        guard output != nil else { return false }
         for _ in 0..<Self.packetsPerBatch {
-            switch output.read(into: &packet) {
+            switch output.value.read(into: &packet) {
             case .packet(let length):
                 counters.packetsRead += 1
                 counters.bytesRead += length
@@ -36,17 +36,19 @@ extension Worker {
     /// Takes the packet in the read buffer, with its virtio header if the device has them.
     private mutating func take(_ length: Int) {
         // The buffer is taken out for as long as the worker looks at it, so that both can be used at a time.
-        var buffer = PacketBuffer(storage: [])
+        var buffer = PacketBuffer.empty
         swap(&buffer, &packet)
         defer { swap(&buffer, &packet) }
         let bytes = buffer.storage.span.extracting(0..<length)
-        guard output.hasVirtioHeader else {
-            receive(bytes, isChecksumTrusted: false)
-            return
+        guard output.value.hasVirtioHeader else {
+            output.value.record(bytes, virtio: nil)
+            return receive(bytes, isChecksumTrusted: false)
         }
         do throws(WireError) {
             let header = try VirtioHeader.parse(bytes)
-            receive(bytes.extracting(VirtioHeader.length..<length), isChecksumTrusted: header.isChecksumTrusted)
+            let packet = bytes.extracting(VirtioHeader.length..<length)
+            output.value.record(packet, virtio: header)
+            receive(packet, isChecksumTrusted: header.isChecksumTrusted)
         } catch {
             counters.note(error)
         }
@@ -57,7 +59,7 @@ extension Worker {
         do throws(WireError) {
             let ip = try IPPacket.parse(bytes)
             guard ip.fragment == nil else { return takeFragment(bytes, ip) }
-            if !isChecksumTrusted, !ip.transportChecksumIsValid(bytes) { throw .checksum }
+            if !isChecksumTrusted, !ip.transportChecksumIsValid(in: bytes) { throw .checksum }
             switch ip.transport {
             case .tcp: try receiveTCP(bytes, ip, isChecksumTrusted: isChecksumTrusted)
             case .udp: try receiveUDP(bytes, ip)
@@ -84,24 +86,38 @@ extension Worker {
             up(handle, header.segment, payload: payload)
             return
         }
-        if hands(bytes, over: key, isChecksumTrusted: isChecksumTrusted) { return }
+        if handsOver(bytes, key, isChecksumTrusted: isChecksumTrusted) { return }
         receiveStray(key, header.segment, payload: payload)
     }
 
     /// A segment without a flow: one that is remembered, one that opens, or one that is refused.
     mutating func receiveStray(_ key: FlowKey, _ segment: TCPSegment, payload: Span<UInt8>) {
-        if answersLingering(key, segment) { return }
-        if segment.flags.isDisjoint(with: [.reset, .acknowledge, .fin]), segment.flags.contains(.syn) {
-            open(key, syn: segment)
-            return
-        }
+        if let record = lingering.find(key, now: now) { return receiveLate(key, segment, record) }
+        if segment.isOpening { return open(key, syn: segment) }
         if openFromCookie(key, segment, payload: payload) { return }
         if let reset = TCPReset.answering(segment) { reply(reset, to: key) }
+    }
+
+    /// A segment of a flow that is over but remembered.
+    private mutating func receiveLate(_ key: FlowKey, _ segment: TCPSegment, _ record: TimeWaitRecord) {
+        switch record.receive(segment) {
+        case .reply(let answer): reply(answer, to: key)
+        case .silence: break
+        case .reopen:
+            counters.timeWaitReused += 1
+            lingering.remove(key)
+            open(key, syn: segment, beyond: record.sendNext)
+        }
     }
 
     /// Sends a segment that belongs to no endpoint.
     mutating func reply(_ segment: TCPSegment, to key: FlowKey) {
         if segment.flags.contains(.reset) { counters.resetsSent += 1 }
-        output.send(segment, gsoSize: 0, payload: ByteRuns(), of: key, pool: pool, counters: &counters)
+        output?.send(segment, gsoSize: 0, payload: ByteRuns(), of: key, pool: pool, counters: &counters)
     }
+}
+
+extension TCPSegment {
+    /// Whether it asks for a new connection.
+    fileprivate var isOpening: Bool { flags.contains(.syn) && flags.isDisjoint(with: [.acknowledge, .reset, .fin]) }
 }

@@ -6,6 +6,7 @@ import Flows
 import LinuxIO
 import Relay
 import Streams
+import Upstreams
 
 extension Worker {
     /// How much one flow may read of a socket in one turn.
@@ -31,13 +32,13 @@ extension Worker {
 
     /// The up lane: what the client's side holds goes to the upstream.
     private mutating func pumpUp(_ handle: Handle) -> Bool {
-        flows[handle].upstream!.flush(pool: &pool)
+        flows[handle].upstream.value.flush(pool: &pool)
         if flows[handle].forward != nil { return forwardUp(handle) }
         guard flows[handle].endpoint != nil else { return pumpSocketUp(handle) }
-        while flows[handle].endpoint!.unread > 0, flows[handle].upstream!.isWritable {
-            let taken = flows[handle].upstream!.send(flows[handle].endpoint!.unreadRuns(), pool: pool)
+        while flows[handle].endpoint.value.unread > 0, flows[handle].upstream.value.isWritable {
+            let taken = flows[handle].upstream.value.send(flows[handle].endpoint.value.unreadRuns(), pool: pool)
             guard taken > 0 else { break }
-            flows[handle].endpoint!.removeUnread(taken, pool: &pool)
+            flows[handle].endpoint.value.removeUnread(taken, pool: &pool)
         }
         return false
     }
@@ -45,30 +46,30 @@ extension Worker {
     /// Passes the ends of the sources on once their sinks have every byte.
     private mutating func passEnds(_ handle: Handle) {
         let isUpDrained =
-            (flows[handle].endpoint?.unread ?? 0) == 0 && flows[handle].held.isEmpty
-            && flows[handle].upstream!.waiting.isEmpty
+            (flows[handle].endpoint == nil || flows[handle].endpoint.value.unread == 0) && flows[handle].held.isEmpty
+            && flows[handle].upstream.value.waiting.isEmpty
         if isUpDrained, flows[handle].relay.drained(.client, halfClose: settings.halfClose) {
-            flows[handle].upstream!.socket.shutdownSend()
+            flows[handle].upstream.value.socket.shutdownSend()
         }
         if flows[handle].resetsWhenDrained { return resetIfDrained(handle) }
         if flows[handle].endpoint != nil {
-            if flows[handle].relay.drained(.upstream, halfClose: .pass) { flows[handle].endpoint!.finish() }
-        } else if flows[handle].client!.waiting.isEmpty {
+            if flows[handle].relay.drained(.upstream, halfClose: .pass) { flows[handle].endpoint.value.finish() }
+        } else if flows[handle].client.value.waiting.isEmpty {
             if flows[handle].relay.drained(.upstream, halfClose: .pass) {
-                flows[handle].client!.socket.shutdownSend()
+                flows[handle].client.value.socket.shutdownSend()
             }
         }
         // The upstream is done: an end that was kept back from it harms nothing now.
         if isUpDrained, flows[handle].relay.down.phase == .over, flows[handle].relay.releaseHeld() {
-            flows[handle].upstream!.socket.shutdownSend()
+            flows[handle].upstream.value.socket.shutdownSend()
         }
     }
 
     private mutating func resetIfDrained(_ handle: Handle) {
         if flows[handle].endpoint != nil {
-            if flows[handle].endpoint!.queued == 0 { flows[handle].endpoint!.abort() }
-        } else if flows[handle].client!.waiting.isEmpty {
-            flows[handle].client!.socket.resetOnClose()
+            if flows[handle].endpoint.value.queued == 0 { flows[handle].endpoint.value.abort() }
+        } else if flows[handle].client.value.waiting.isEmpty {
+            flows[handle].client.value.socket.resetOnClose()
             flows[handle].relay.ended()
         }
     }
@@ -77,7 +78,7 @@ extension Worker {
     mutating func settle(_ handle: Handle) {
         if isOver(handle) { return close(handle) }
         var deadline = Instant.never
-        if flows[handle].endpoint != nil { deadline = flows[handle].endpoint!.deadline }
+        if flows[handle].endpoint != nil { deadline = flows[handle].endpoint.value.deadline }
         if let dial = flows[handle].dial {
             deadline = min(deadline, dials[dial].deadline)
         } else if flows[handle].upstream != nil {
@@ -93,9 +94,9 @@ extension Worker {
     private func isOver(_ handle: Handle) -> Bool {
         if flows[handle].endpoint != nil {
             // A stream in TIME-WAIT lives on as a record of a few words.
-            return flows[handle].endpoint!.isClosed || flows[handle].endpoint!.phase == .timeWait
+            return flows[handle].endpoint.value.isClosed || flows[handle].endpoint.value.phase == .timeWait
         }
-        if let failure = flows[handle].client!.failure, failure != .none { return true }
+        if flows[handle].client.value.failure != nil { return true }
         return flows[handle].relay.isFinished
     }
 }

@@ -11,54 +11,82 @@
 
 import Addresses
 import Bytes
-import Digest
 import Flows
 import LinuxIO
 import Relay
 import Streams
 import Upstreams
+import Wire
 
 struct Worker: ~Copyable {
     let index: Int
     let settings: GatewaySettings
     let shared: Shared
-    let mailbox: Mailbox
 
     // What it owns
     var poller: Poller
-    var events = [PolledEvent](repeating: .none, count: Poller.batch)
     var output: TunnelOutput?
     var packet = PacketBuffer()
-    var listeners: [Listener] = []
     var flows = Slab<Flow>()
+    var dials = Slab<Dial>()
+    var sessions = Slab<InboundSession>()
+    var forwards = Slab<HTTPForward>()
     var table: FlowTable
     var timers: TimerWheel
     var pool: BufferPool
     var halfOpen: HalfOpen
     var lingering: TimeWaitTable<TimeWaitRecord>
     var fragments = Fragments()
-    var errorLimits: RateLimiter
+    var icmpLimits: RateLimiter
     var memory = UpstreamMemory()
+    var dialBuffers = DialBuffers()
+    var reserve = ReserveDescriptor()
     let resolver: NameResolver
+    let initialSequences: InitialSequence
+    let cookies: SYNCookies
 
     // What it knows
-    var now: Instant
+    var now = Clock.now()
     var counters = Counters()
     var reasons: [String: Int] = [:]
     var logLines: [UInt8] = []
-    let initialSequences: InitialSequence
-    let cookies: SYNCookies
+    /// This worker's share of the flows.
+    let flowLimit: Int
 
     // What is to be done
     var touched: [Handle] = []
     var tunnelHasMore = false
     var isStopping = false
+    /// When memory that nobody needs is given back.
+    var tidyAt = Instant.never
 
-    /// The longest that a worker with nothing to do sleeps while memory waits to be given back.
-    static let tidyInterval = Interval.seconds(1)
-    private var tidyAt = Instant.never
+    init(_ seed: consuming WorkerSeed) {
+        let settings = seed.settings
+        let workers = seed.shared.mailboxes.count
+        var random = SystemRandom()
+        index = seed.index
+        self.settings = settings
+        shared = seed.shared
+        resolver = seed.resolver
+        flowLimit = max(1, settings.flows / workers)
+        table = FlowTable(capacity: flowLimit, seed: random.key())
+        timers = TimerWheel(now: Clock.now())
+        pool = BufferPool(budget: settings.bufferMemory / workers)
+        halfOpen = HalfOpen(limit: settings.halfOpen / workers, perDevice: settings.halfOpenPerDevice)
+        lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
+        icmpLimits = RateLimiter(perSecond: settings.icmpPerSecond, seed: random.key())
+        initialSequences = seed.shared.initialSequences
+        cookies = seed.shared.cookies
+        let tap = seed.shared.tap
+        switch seed.queue.take() {
+        case .some(let queue): output = TunnelOutput(queue, tap: tap)
+        case .none: output = nil
+        }
+        poller = seed.poller
+    }
 
     mutating func run() {
+        var events = [PolledEvent](repeating: .none, count: Poller.batch)
         while !isStopping {
             let count = poller.wait(into: &events, until: nextWake)
             now = Clock.now()
@@ -77,8 +105,9 @@ struct Worker: ~Copyable {
     /// When the loop has to go on at the latest.
     private var nextWake: Instant? {
         if tunnelHasMore || !touched.isEmpty { return now }
-        return [timers.nextDeadline(), lingering.nextDeadline, fragments.nextDeadline, tidyAt]
-            .compactMap(\.self).min()
+        let deadline = min(
+            timers.nextDeadline() ?? .never, lingering.nextDeadline ?? .never, fragments.nextDeadline ?? .never, tidyAt)
+        return deadline == .never ? nil : deadline
     }
 
     /// Puts a flow on the list of those to be served in this turn.

@@ -23,7 +23,8 @@ public struct HTTPProxySession: Sendable {
     /// How long a client may take to send its request's head.
     public static let patience = Interval.seconds(10)
 
-    private let expected: BasicCredentials?
+    /// Empty when everybody is let in.
+    private let expected: [BasicCredentials]
     private var collector = HTTPHeadCollector()
     private var isConnect = false
     private var isOver = false
@@ -31,8 +32,8 @@ public struct HTTPProxySession: Sendable {
     /// When a client that has not asked for anything is closed; `never` afterwards.
     public private(set) var deadline: Instant
 
-    /// Begins a conversation; with credentials, nobody gets past without them.
-    public init(expecting credentials: BasicCredentials?, now: Instant) {
+    /// Begins a conversation; with credentials, nobody gets past without some of them.
+    public init(expecting credentials: [BasicCredentials], now: Instant) {
         expected = credentials
         deadline = now + Self.patience
     }
@@ -46,8 +47,7 @@ public struct HTTPProxySession: Sendable {
             collector = HTTPHeadCollector()
             return try take(head, leftover: end..<input.count, &output)
         } catch {
-            let status = error == .headTooLong ? 431 : error == .badVersion ? 505 : 400
-            return refuse(status, "\(error)", &output)
+            return refuse(error.status, "\(error)", &output)
         }
     }
 
@@ -65,8 +65,10 @@ public struct HTTPProxySession: Sendable {
         _ head: [UInt8], leftover: Range<Int>, _ output: inout [UInt8]
     ) throws(HTTPError) -> Action {
         let request = try HTTPRequestHead.parse(head.span)
-        if let expected {
-            guard let field = request.proxyAuthorization, expected.match(head.span.extracting(field)) else {
+        if !expected.isEmpty {
+            guard let field = request.proxyAuthorization,
+                expected.contains(where: { $0.match(head.span.extracting(field)) })
+            else {
                 return refuse(407, "this proxy wants a user and a password", &output)
             }
         }

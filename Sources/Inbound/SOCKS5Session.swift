@@ -34,16 +34,17 @@ public struct SOCKS5Session: Sendable {
     /// How long a client may take from its first octet to its request.
     public static let patience = Interval.seconds(10)
 
-    private let expected: SOCKS5Login?
+    /// Empty when everybody is let in.
+    private let expected: [SOCKS5Login]
     private var phase = Phase.greeting
     private var kept: [UInt8] = []
 
     /// When a client that has not asked for anything is closed; `never` afterwards.
     public private(set) var deadline: Instant
 
-    /// Begins a conversation; with a login, nobody gets past without it.
-    public init(expecting login: SOCKS5Login?, now: Instant) {
-        expected = login
+    /// Begins a conversation; with logins, nobody gets past without one of them.
+    public init(expecting logins: [SOCKS5Login], now: Instant) {
+        expected = logins
         deadline = now + Self.patience
     }
 
@@ -99,18 +100,18 @@ public struct SOCKS5Session: Sendable {
     }
 
     private mutating func choose(among methods: [UInt8], _ output: inout [UInt8]) -> Action? {
-        let method = expected == nil ? SOCKS5.Method.none : SOCKS5.Method.password
+        let method = expected.isEmpty ? SOCKS5.Method.none : SOCKS5.Method.password
         guard methods.contains(method) else {
             output.append(contentsOf: [SOCKS5.version, SOCKS5.Method.unacceptable])
             return close("no acceptable SOCKS5 login method")
         }
         output.append(contentsOf: [SOCKS5.version, method])
-        phase = expected == nil ? .request : .login
+        phase = expected.isEmpty ? .request : .login
         return nil
     }
 
     private mutating func check(_ login: SOCKS5Login, _ output: inout [UInt8]) -> Action? {
-        guard let expected, expected.matches(login) else {
+        guard expected.contains(where: { $0.matches(login) }) else {
             output.append(contentsOf: [1, 1])
             return close("wrong SOCKS5 user or password")
         }

@@ -8,6 +8,11 @@ public struct PacketBuffer: ~Copyable, Sendable {
     /// The bytes; `TunnelQueue.read` says how many of them the last packet takes.
     public internal(set) var storage: [UInt8]
 
+    /// A buffer without memory, to hold the place of one that is in use.
+    public static var empty: PacketBuffer { PacketBuffer(storage: []) }
+
+    private init(storage: [UInt8]) { self.storage = storage }
+
     public init() {
         storage = [UInt8](repeating: 0, count: Self.capacity)
     }

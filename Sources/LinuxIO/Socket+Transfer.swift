@@ -85,7 +85,7 @@ extension Socket {
         return Self.readOutcome(count)
     }
 
-    private static func readOutcome(_ count: Int) -> ReadOutcome {
+    static func readOutcome(_ count: Int) -> ReadOutcome {
         if count > 0 { return .bytes(count) }
         switch CInt(-count) {
         case 0: return .end
@@ -94,7 +94,7 @@ extension Socket {
         }
     }
 
-    private static func writeOutcome(_ count: Int) -> WriteOutcome {
+    static func writeOutcome(_ count: Int) -> WriteOutcome {
         if count >= 0 { return .bytes(count) }
         switch CInt(-count) {
         // No memory for a buffer right now is "later", not the end of the connection.

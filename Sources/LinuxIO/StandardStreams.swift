@@ -10,6 +10,13 @@ public enum StandardError {
     /// What cannot be written is lost: a log must never stop the gateway.
     public static func write(_ text: String) { writeOnce(text, to: STDERR_FILENO) }
 
+    /// Writes bytes with one write(2).
+    public static func write(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { bytes in
+            _ = retrying { unsafe Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+        }
+    }
+
     /// Whether standard error is the journal's own stream, where `<6>` before a line is its priority.
     ///
     /// systemd names the stream's device and inode in JOURNAL_STREAM; a descriptor that was redirected since

@@ -3,14 +3,16 @@
 internal import CLinux
 internal import Glibc
 
-/// A running thread that will be joined.
+/// A running thread.
 ///
-/// It must be joined before the value goes away.
+/// One that is not joined before the value goes away runs on by itself.
 public struct WorkerThread: ~Copyable, Sendable {
     private let identity: pthread_t
     private var isJoined = false
 
-    deinit { precondition(isJoined, "a thread that nobody joined") }
+    deinit {
+        if !isJoined { _ = pthread_detach(identity) }
+    }
 
     /// Starts a thread that runs `body`; the name is cut to 15 bytes.
     public static func start(

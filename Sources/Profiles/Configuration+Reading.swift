@@ -35,7 +35,13 @@ extension Configuration {
             }
             active = name
         }
-        try checkInbounds(section)
+        do throws(ConfigurationError) {
+            try check()
+        } catch {
+            var error = error
+            error.position = section[error.path]?.position ?? section.position
+            throw error
+        }
     }
 
     private static func tunnel(_ section: Section) throws(ConfigurationError) -> TunnelOptions? {
@@ -59,15 +65,20 @@ extension Configuration {
         return [try Profile(list[0], path: "profiles[0]")]
     }
 
-    /// What the two inbounds and the upstream must agree on.
-    private func checkInbounds(_ section: Section) throws(ConfigurationError) {
+}
+
+extension Configuration {
+    /// Checks what the ways in and the upstream must agree on; the error names the key that it is about.
+    func check() throws(ConfigurationError) {
         guard tunnel != nil || socks != nil || http != nil else {
-            throw section.error(
-                .conflict, "tun", found: "neither tun nor socks nor http", expected: "at least one way in")
+            throw ConfigurationError(
+                .conflict, at: nil, path: "tun", found: "neither tun nor socks nor http",
+                expected: "at least one way in")
         }
         if let socks, let http, let shared = socks.listen.first(where: http.listen.contains) {
-            throw section.error(
-                .conflict, "http", found: "\(shared), where socks listens", expected: "an address of its own")
+            throw ConfigurationError(
+                .conflict, at: nil, path: "http", found: "\(shared), where socks listens",
+                expected: "an address of its own")
         }
         guard case let server? = activeProfile.upstream.server, case .address(let address) = server.host else { return }
         for (key, inbound) in [("socks", socks), ("http", http)] {
@@ -76,12 +87,22 @@ extension Configuration {
                 $0.port == server.port && ($0.address == address || $0.address.isUnspecified && address.isLoopback)
             }
             guard !isOwn else {
-                throw section.error(
-                    .conflict, "profiles", found: "the upstream \(server), where \(key) listens",
+                throw ConfigurationError(
+                    .conflict, at: nil, path: "profiles", found: "the upstream \(server), where \(key) listens",
                     expected: "an upstream that is not this gateway itself",
                     hint: key == "http" ? "with http.outbound: \"direct\" it can be one" : nil)
             }
         }
+    }
+
+    /// The same configuration with another upstream in its active profile.
+    public func replacingUpstream(by upstream: Upstream) throws(ConfigurationError) -> Configuration {
+        var changed = self
+        for index in profiles.indices where profiles[index].id == active {
+            changed.profiles[index].upstream = upstream
+        }
+        try changed.check()
+        return changed
     }
 }
 

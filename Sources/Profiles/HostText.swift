@@ -11,7 +11,11 @@ struct HostMistake: Error, Equatable {
 enum HostText {
     /// Reads a name or an address without port, brackets or scheme.
     static func host(_ text: String) throws(HostMistake) -> Upstream.Host {
-        if let address = IPAddress(parsing: text) { return .address(address) }
+        if let address = IPAddress(parsing: text) {
+            guard !address.isUnspecified else { throw HostMistake(found: "\(address), which is every address") }
+            try checkReach(of: address)
+            return .address(address)
+        }
         if let mistake = mistake(in: text) { throw mistake }
         if let port = trailingPort(text) {
             throw HostMistake(found: "a host with a port", hint: "the port stands apart: port: \(port)")
@@ -23,8 +27,11 @@ enum HostText {
 
     /// Reads an address and a port to listen on; an address alone has the default port.
     static func endpoint(_ text: String, defaultPort: UInt16) throws(HostMistake) -> SocketAddress {
-        if let endpoint = SocketAddress(parsing: text), endpoint.port != 0 { return endpoint }
-        if let address = IPAddress(parsing: text) { return SocketAddress(address, defaultPort) }
+        let alone = IPAddress(parsing: text[...].trimmed(of: "[", "]")).map { SocketAddress($0, defaultPort) }
+        if let endpoint = SocketAddress(parsing: text) ?? alone, endpoint.port != 0 {
+            try checkReach(of: endpoint.address)
+            return endpoint
+        }
         if let mistake = mistake(in: text, brackets: true) { throw mistake }
         if text.first == ":" || text.first == "*" {
             throw HostMistake(found: "a port without an address", hint: "0.0.0.0 and [::] mean every address")
@@ -53,6 +60,17 @@ enum HostText {
         // A last label of digits makes it an address, and then a wrong one (WHATWG URL, section 3.5).
         guard let last = labels.last else { return false }
         return !last.allSatisfy { Unicode.Scalar($0).isDecimalDigit } && !last.starts(with: "0x".utf8)
+    }
+
+    /// One machine has the address, and the address alone says on which link it is.
+    private static func checkReach(of address: IPAddress) throws(HostMistake) {
+        guard !address.isMulticast, !address.isLimitedBroadcast else {
+            throw HostMistake(found: "\(address), a group address")
+        }
+        guard address.isIPv4 || !address.isLinkLocal else {
+            throw HostMistake(
+                found: "\(address), a link-local address", hint: "it wants a zone, which is not supported")
+        }
     }
 
     /// Mistakes that hosts and endpoints share.

@@ -39,10 +39,6 @@ extension InboundOptions {
             }
             do throws(HostMistake) {
                 let endpoint = try HostText.endpoint(text, defaultPort: port)
-                let address = endpoint.address
-                guard !address.isMulticast, !address.isLimitedBroadcast else {
-                    throw HostMistake(found: "a group address")
-                }
                 guard !listen.contains(endpoint) else { throw HostMistake(found: "\(endpoint) twice") }
                 listen.append(endpoint)
             } catch {

@@ -217,7 +217,8 @@ extension JSON5Reader {
     }
 
     private static func whole(_ double: Double) -> Int? {
-        guard double.magnitude <= 9_007_199_254_740_992, double.rounded() == double else { return nil }
+        // Spelled out, because `Int(exactly:)` calls libm, which nothing else here needs.
+        guard double.magnitude <= 9_007_199_254_740_992, Double(Int(double)) == double else { return nil }
         return Int(double)
     }
 }

@@ -198,6 +198,7 @@ extension Unicode.Scalar {
     /// A character as messages call it.
     var nameInMessages: String {
         switch self {
+        case " ": "a blank"
         case "\u{a0}": "a no-break space (U+00A0)"
         case "\u{feff}": "a byte order mark (U+FEFF) within the text"
         case "\u{201c}", "\u{201d}", "\u{201e}", "\u{2018}", "\u{2019}", "\u{201a}", "\u{ab}", "\u{bb}":
@@ -213,6 +214,7 @@ extension Unicode.Scalar {
         switch self {
         case "\u{201c}", "\u{201d}", "\u{201e}", "\u{2018}", "\u{2019}", "\u{201a}", "\u{ab}", "\u{bb}":
             "write straight quotes: \" or '"
+        case " ": nil
         case _ where properties.generalCategory == .spaceSeparator: "write a plain space"
         case "=": "a colon stands between key and value"
         case ";": "members are separated by commas"

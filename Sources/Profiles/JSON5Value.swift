@@ -71,6 +71,6 @@ public struct JSON5Number: Equatable, Sendable {
     /// `1e3` and `1.0` are whole numbers; a decimal spelling beyond 2^53 is exact or nil.
     public let integer: Int?
 
-    /// Two spellings of the same value are different numbers, and no number equals itself.
+    /// Numbers are equal when they are spelled alike; by value NaN would not equal itself.
     public static func == (left: JSON5Number, right: JSON5Number) -> Bool { left.text == right.text }
 }

@@ -1,7 +1,5 @@
 /// The profile and its upstream: what belongs to which type, and hosts written any other way.
 
-internal import Addresses
-
 extension Profile {
     init(_ value: JSON5Value, path: String) throws(ConfigurationError) {
         let section = try Section(
@@ -70,10 +68,6 @@ extension Upstream {
         } catch {
             throw section.error(.badValue, "host", found: error.found, expected: expected, hint: error.hint)
         }
-        if case .address(let address) = host, address.isUnspecified || address.isMulticast || address.isLimitedBroadcast
-        {
-            throw section.error(.badValue, "host", found: "\(address)", expected: "the address of one machine")
-        }
         _ = try section.required("port", "a whole number from 1 to 65535")
         var port = 0
         try section.read("port", into: &port, within: 1...65535)
@@ -88,9 +82,6 @@ extension Upstream {
             guard section["passwordFile"] == nil else {
                 throw section.error(
                     .missingKey, "user", found: "a passwordFile and no user", expected: "both or neither")
-            }
-            guard section["auth"] == nil else {
-                throw section.error(.conflict, "auth", found: "`auth` and no user", expected: "a user to authenticate")
             }
             return nil
         }

@@ -64,12 +64,12 @@ struct TextCursor {
     /// Reads one scalar of well-formed UTF-8 (Unicode 15, table 3-7), or returns nil.
     private static func decode(_ bytes: Span<UInt8>, at offset: Int) -> (Unicode.Scalar, Int)? {
         let first = bytes[offset]
-        let length: Int
+        let (length, least): (Int, UInt32)
         switch first {
         case 0x00...0x7f: return (Unicode.Scalar(first), 1)
-        case 0xc2...0xdf: length = 2
-        case 0xe0...0xef: length = 3
-        case 0xf0...0xf4: length = 4
+        case 0xc2...0xdf: (length, least) = (2, 0x80)
+        case 0xe0...0xef: (length, least) = (3, 0x800)
+        case 0xf0...0xf4: (length, least) = (4, 0x10000)
         default: return nil
         }
         guard bytes.count - offset >= length else { return nil }
@@ -79,7 +79,7 @@ struct TextCursor {
             value = value << 6 | UInt32(bytes[offset + index] & 0x3f)
         }
         // The shortest form alone is well-formed; surrogates and numbers past the end are no scalars.
-        guard value >= [0, 0, 0x80, 0x800, 0x10000][length], let scalar = Unicode.Scalar(value) else { return nil }
+        guard value >= least, let scalar = Unicode.Scalar(value) else { return nil }
         return (scalar, length)
     }
 }

@@ -74,4 +74,9 @@ public enum CloseReason: Sendable, Equatable {
         case .shutdown: "shutdown"
         }
     }
+
+    /// Whether somebody did not get what they wanted.
+    public var isFailure: Bool {
+        if case .closed = self { false } else { true }
+    }
 }

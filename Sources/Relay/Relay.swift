@@ -135,20 +135,31 @@ public struct Relay: Sendable {
         return true
     }
 
+    /// Ends both directions at once: nothing is left that could be passed on.
+    public mutating func ended() {
+        up.phase = .over
+        down.phase = .over
+    }
+
+    /// Gives both directions their full time again, from now.
+    public mutating func restart(at now: Instant) {
+        up.lastMoved = now
+        down.lastMoved = now
+    }
+
     /// Both directions are over, and both sinks know.
     public var isFinished: Bool { up.phase == .over && down.phase == .over }
 
     /// When something must happen if no byte moves before.
     public func deadline(_ limits: RelayLimits) -> Instant {
-        let idle = max(up.lastMoved, down.lastMoved) + limits.idle
-        switch (up.phase, down.phase) {
-        case (.open, .open): return idle
-        case (.draining, .open), (.held, .open), (.over, .open): return min(idle, down.lastMoved + limits.halfClose)
-        case (.open, .draining), (.open, .over): return min(idle, up.lastMoved + limits.halfClose)
+        if isFinished { return .never }
+        let lastMoved = max(up.lastMoved, down.lastMoved)
+        switch (up.phase == .open, down.phase == .open) {
+        case (true, true): return lastMoved + limits.idle
+        case (false, true): return min(lastMoved + limits.idle, down.lastMoved + limits.halfClose)
+        case (true, false): return min(lastMoved + limits.idle, up.lastMoved + limits.halfClose)
         // Both sources have ended: what is left is a sink that takes nothing.
-        case (.draining, _), (.held, _), (.over, .draining), (.over, .held):
-            return max(up.lastMoved, down.lastMoved) + limits.halfClose
-        case (.over, .over): return .never
+        case (false, false): return lastMoved + limits.halfClose
         }
     }
 }

@@ -77,8 +77,11 @@ public struct ConnectDialogue: Sendable {
         to target: Target, identifying client: ClientIdentity?, credentials: BasicCredentials?,
         into output: inout [UInt8]
     ) {
-        let authority = "\(target)"
-        output.append(contentsOf: "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n".utf8)
+        output.append(contentsOf: "CONNECT ".utf8)
+        target.write(into: &output)
+        output.append(contentsOf: " HTTP/1.1\r\nHost: ".utf8)
+        target.write(into: &output)
+        output.append(contentsOf: "\r\n".utf8)
         client?.writeFields(into: &output)
         credentials?.writeProxyAuthorization(into: &output)
         output.append(contentsOf: "\r\n".utf8)

@@ -10,13 +10,14 @@ extension Dial {
         readingAfterwards: Bool, buffers: inout DialBuffers, memory: inout UpstreamMemory, now: Instant
     ) -> DialProgress {
         showsCredentials = hasCredentials && (isChallenged || showsCredentialsAtOnce)
-        if showsCredentials {
+        if showsCredentials, !holdsClaim {
             switch upstream.gate.ask(at: now) {
             case .allowed: break
             case .claimed: holdsClaim = true
             case .shut: return fail(.credentialsRejected)
             case .busy:
-                phase = .holding(until: now + CredentialGate.pause)
+                phase = .holding(until: now + CredentialGate.pause(after: timesHeld))
+                timesHeld += 1
                 return .waiting
             }
         }
@@ -185,6 +186,8 @@ extension Dial {
     }
 
     mutating func opened(leftover: Range<Int>, mayRead: Bool) -> DialProgress {
+        // A yes to half a question is no yes.
+        guard unsent.isEmpty else { return fail(.malformedReply("given before the request was read")) }
         phase = .over
         let slot = connectedSlot ?? 0
         return .open(Opening(leftover: leftover, mayRead: mayRead, inAbsoluteForm: inAbsoluteForm, slot: slot))

@@ -32,7 +32,7 @@ public struct Dial: ~Copyable {
     static let stagger = Interval.milliseconds(250)
 
     /// How long a refusal's page is waited for.
-    static let pageTime = Interval.milliseconds(100)
+    static let pageTime = Interval.milliseconds(200)
 
     /// How long a challenge's page is waited for, at whose end the same connection can be asked again.
     static let drainTime = Interval.seconds(1)
@@ -67,6 +67,7 @@ public struct Dial: ~Copyable {
     /// The connection has carried a request before, so its end says nothing about this one.
     var isReused = false
     var holdsClaim = false
+    var timesHeld = 0
 
     /// Begins to open a stream to `target` through `upstream`.
     public init(to target: Target, through upstream: Upstream, for client: ClientIdentity? = nil, now: Instant) {
@@ -80,7 +81,7 @@ public struct Dial: ~Copyable {
         if holdsClaim { upstream.gate.giveUp() }
     }
 
-    /// When `timeout` is to be called.
+    /// When `timeout` is to be called; look again after every other call.
     public var deadline: Instant {
         switch phase {
         case .over: return .never
@@ -110,13 +111,13 @@ public struct Dial: ~Copyable {
         switch endpoint.host {
         case .address(let address):
             if isDirect, policy.refusesDirect(address) { return fail(.forbidden) }
-            candidates = [address]
+            candidates = upstream.literalAddress ?? [address]
         case .name(let name):
-            guard !isDirect, let known = memory.candidates(at: now) else {
+            candidates = isDirect ? [] : memory.candidates
+            if candidates.isEmpty {
                 phase = .naming
                 return .needsName(name)
             }
-            candidates = known
         }
         return startAttempt(memory: &memory, now: now)
     }
@@ -133,7 +134,8 @@ public struct Dial: ~Copyable {
             if candidates.isEmpty { return fail(.forbidden) }
         } else {
             if addresses.isEmpty { return fail(.proxyUnknown(name)) }
-            candidates = memory.learn(addresses, at: now)
+            memory.learn(addresses, at: now)
+            candidates = memory.candidates
         }
         return startAttempt(memory: &memory, now: now)
     }

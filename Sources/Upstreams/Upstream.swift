@@ -8,6 +8,7 @@
 ///
 /// Workers share an `Upstream`; it never changes, but for what was learned about credentials and port 80.
 
+import Addresses
 public import Bytes
 internal import Synchronization
 public import Wire
@@ -53,6 +54,19 @@ public struct UpstreamSettings: Equatable, Sendable {
     public init(_ kind: Kind) { self.kind = kind }
 }
 
+extension UpstreamSettings: CustomStringConvertible, CustomReflectable {
+    /// The way without its secret.
+    public var description: String {
+        switch kind {
+        case .http(let server): "http \(server)"
+        case .socks5(let server): "socks5 \(server)"
+        case .direct: "direct"
+        }
+    }
+
+    public var customMirror: Mirror { Mirror(self, children: ["kind": description]) }
+}
+
 /// Why settings cannot be used.
 public enum UpstreamSettingsError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Basic credentials have no colon in the user and no control characters (RFC 7617, section 2).
@@ -77,6 +91,8 @@ public final class Upstream: Sendable {
     let credentials: BasicCredentials?
     let login: SOCKS5Login?
     let gate = CredentialGate()
+    /// The server's address where it was given as one.
+    let literalAddress: [IPAddress]?
     private let port80Refused = Atomic(false)
 
     public init(_ settings: UpstreamSettings) throws(UpstreamSettingsError) {
@@ -100,6 +116,12 @@ public final class Upstream: Sendable {
         }
         self.credentials = credentials
         self.login = login
+        switch settings.kind {
+        case .http(let server), .socks5(let server):
+            if case .address(let address) = server.host { literalAddress = [address] } else { literalAddress = nil }
+        case .direct:
+            literalAddress = nil
+        }
     }
 
     /// The machine that is connected to; nil for direct dials.

@@ -5,37 +5,38 @@ public import Bytes
 
 /// The resolved addresses of an upstream, owned by one worker.
 public struct UpstreamMemory: Sendable {
-    /// How long addresses are used: the resolver of the system tells no lifetime.
+    /// How long addresses are taken for fresh: the resolver of the system tells no lifetime.
     public static let lifetime = Interval.seconds(60)
 
-    private var addresses: [IPAddress] = []
-    private var expiry = Instant(nanoseconds: .min)
+    /// The addresses in the order in which to try them; empty when they have to be resolved first.
+    private(set) var candidates: [IPAddress] = []
+    private var expiry = Instant.never
     /// The address that the last successful connection had.
     public private(set) var lastGood: IPAddress?
 
     public init() {}
 
-    /// The addresses in the order in which to try them, or nil when they have to be resolved (again).
-    func candidates(at now: Instant) -> [IPAddress]? {
-        now < expiry && !addresses.isEmpty ? addresses : nil
-    }
+    /// Whether the addresses are old: resolve the name and `learn`, while dials go on with those that are known.
+    public func isStale(at now: Instant) -> Bool { now >= expiry }
 
-    /// Takes fresh addresses and returns them in the order in which to try them.
-    mutating func learn(_ fresh: [IPAddress], at now: Instant) -> [IPAddress] {
-        addresses = AddressOrder.interleaved(fresh, first: lastGood)
+    /// Takes fresh addresses; none change nothing, because old ones are better than none.
+    public mutating func learn(_ fresh: [IPAddress], at now: Instant) {
+        if !fresh.isEmpty { candidates = AddressOrder.interleaved(fresh, first: lastGood) }
         expiry = now + Self.lifetime
-        return addresses
     }
 
     /// Takes note of an address that answered; it is tried first from now on (RFC 8305, section 4).
     mutating func succeeded(_ address: IPAddress) {
-        guard address != lastGood || addresses.first != address else { return }
+        guard address != lastGood || candidates.first != address else { return }
         lastGood = address
-        if addresses.contains(address) { addresses = AddressOrder.interleaved(addresses, first: address) }
+        if candidates.contains(address) { candidates = AddressOrder.interleaved(candidates, first: address) }
     }
 
     /// Takes note that no address answered: the name is resolved anew next time.
-    mutating func failed() { expiry = Instant(nanoseconds: .min) }
+    mutating func failed() {
+        candidates = []
+        expiry = .never
+    }
 }
 
 /// The order of Happy Eyeballs (RFC 8305, section 4).

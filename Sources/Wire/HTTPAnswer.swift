@@ -24,6 +24,7 @@ public enum HTTPAnswer {
         case 405: "Method Not Allowed"
         case 407: "Proxy Authentication Required"
         case 408: "Request Timeout"
+        case 421: "Misdirected Request"
         case 431: "Request Header Fields Too Large"
         case 502: "Bad Gateway"
         case 503: "Service Unavailable"

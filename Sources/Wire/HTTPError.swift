@@ -19,8 +19,20 @@ public enum HTTPError: Error, Equatable, Sendable {
     case badTarget
     /// A later request of the connection names another host than the first one.
     case otherHost
-    /// More than a whole pipeline of requests waits for its answers.
-    case pipelineTooLong
+}
+
+extension HTTPError {
+    /// The status of an answer to a client whose request was refused so (RFC 9110, section 15.5).
+    public var status: Int {
+        switch self {
+        case .headTooLong: 431
+        case .badVersion: 505
+        case .otherHost: 421
+        case .notHTTP, .speaksTLS, .badStatusLine, .badRequestLine, .badField, .badHost, .ambiguousLength, .badChunk,
+            .badTarget:
+            400
+        }
+    }
 }
 
 extension HTTPError: CustomStringConvertible {
@@ -38,7 +50,6 @@ extension HTTPError: CustomStringConvertible {
         case .badChunk: "malformed chunk"
         case .badTarget: "unusable request target"
         case .otherHost: "another Host on the same connection"
-        case .pipelineTooLong: "too many requests in the pipeline"
         }
     }
 }

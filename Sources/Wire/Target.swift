@@ -99,6 +99,31 @@ public struct Target: Hashable, Sendable, CustomStringConvertible {
     /// `name:443`, `192.0.2.1:443` or `[2001:db8::1]:443`.
     public var description: String { "\(host):\(port)" }
 
+    /// Appends the text of `description`, without making a string of what needs none.
+    public func write(into output: inout [UInt8]) {
+        switch host {
+        case .address(let address) where address.isIPv4:
+            for shift: UInt32 in [24, 16, 8, 0] {
+                Self.write(Int(address.v4 >> shift & 0xff), into: &output)
+                output.append(shift == 0 ? ASCII.colon : ASCII.dot)
+            }
+        case .address, .name:
+            if case .name(let name) = host { output.append(contentsOf: name.utf8) }
+            if case .address = host { output.append(contentsOf: "\(host)".utf8) }
+            output.append(ASCII.colon)
+        }
+        Self.write(Int(port), into: &output)
+    }
+
+    private static func write(_ number: Int, into output: inout [UInt8]) {
+        var divisor = 1
+        while number / divisor >= 10 { divisor *= 10 }
+        while divisor > 0 {
+            output.append(ASCII.zero + UInt8(number / divisor % 10))
+            divisor /= 10
+        }
+    }
+
     /// Reads `host:port`; without a port only where `defaultPort` gives one.
     ///
     /// Port 0 is refused, and so is an IPv6 literal without brackets: its last group would pass for a port.

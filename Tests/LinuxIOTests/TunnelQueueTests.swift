@@ -130,6 +130,23 @@ struct TunnelQueueTests {
         #expect(read == .nothing)
     }
 
+    @Test func whatTheQueueCannotHoldIsCounted() throws {
+        let (length, before, after) = try Namespace.run {
+            let queue = try Self.openDevice(offload: .none)
+            try Namespace.ip("link set dut txqueuelen 5")
+            let length = try NetworkInterface.queueLength(of: "dut")
+            let before = try NetworkInterface.droppedPackets(of: "dut")
+            try SegmentedDatagrams.send(count: 20, size: 1000, to: "10.9.0.2")
+            let after = try NetworkInterface.droppedPackets(of: "dut")
+            _ = consume queue
+            return (length, before, after)
+        }
+        #expect(length == 5)
+        #expect(before == 0)
+        // 15 of the 20, and perhaps multicast reports of the kernel's own.
+        #expect((15...20).contains(try #require(after)))
+    }
+
     @Test func datagramsOfOneSendArriveAsOneSuperPacket() throws {
         let packets = try Namespace.run {
             let queue = try Self.openDevice(offload: .fullWithUDP)

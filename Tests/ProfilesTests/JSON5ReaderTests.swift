@@ -149,7 +149,7 @@ struct JSON5ReaderTests {
             ("\"a\nb\"", 1, 1, "a text without an end"), ("/* x", 1, 1, "a comment without an end"), ("/x", 1, 1, "/"),
             ("010", 1, 1, "a number that begins with 0"), ("-01", 1, 1, "a number that begins with 0"),
             ("0x", 1, 3, "the end of the text"), ("0xg", 1, 3, "g"), (".", 1, 2, "the end of the text"),
-            ("+", 1, 2, "the end of the text"), ("+-1", 1, 2, "-"), ("- 1", 1, 2, " "),
+            ("+", 1, 2, "the end of the text"), ("+-1", 1, 2, "-"), ("- 1", 1, 2, "a blank"),
             ("1e", 1, 3, "the end of the text"),
             ("1e+", 1, 4, "the end of the text"), ("1.2.3", 1, 4, "a number that runs into ."),
             ("30s", 1, 3, "a number that runs into s"), ("0x1z", 1, 4, "a number that runs into z"),

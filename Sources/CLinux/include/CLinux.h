@@ -15,6 +15,7 @@
 #include <sys/signalfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 
 /* Linux 6.2; older headers lack them. */
 #ifndef TUN_F_USO4
@@ -37,6 +38,9 @@ int clinux_tun_set_offload(int descriptor, unsigned long offload);
 
 /* The MTU of an interface of this network namespace, or a negative errno. */
 int clinux_interface_mtu(const char *name);
+
+/* The packets that wait in an interface before it drops (txqueuelen), or a negative errno. */
+int clinux_interface_queue_length(const char *name);
 
 /* Waits for events until `seconds` and `nanoseconds` have passed; for ever when `seconds` is negative.
  * Returns the number of events, or a negative errno: -ENOSYS where the kernel (below 5.11) lacks the call. */
@@ -85,5 +89,12 @@ void clinux_tune_malloc(int arenas, int trim_threshold);
 
 /* Gives free memory of malloc back to the system. */
 void clinux_trim_malloc(void);
+
+/* Opens a non-blocking pipe, ends[0] for reading, and asks for a capacity. */
+int clinux_pipe(int *ends, int capacity);
+
+/* Moves up to `limit` bytes between a pipe and a socket without waiting (splice). Returns the number of bytes,
+ * or -1 with errno. */
+ssize_t clinux_splice(int source, int target, size_t limit);
 
 #endif
