@@ -181,6 +181,7 @@ struct SendScoreboard {
         var given = 0
         var wait = Interval.zero
         var kept = head
+        var retransmissions = false
         for index in indices {
             var record = records[index]
             if record.state == .outstanding, record.wasSent(before: newest, end: end) {
@@ -192,6 +193,7 @@ struct SendScoreboard {
                     wait = max(wait, remaining)
                 }
             }
+            if record.isRetransmitted, record.state != .sacked { retransmissions = true }
             if kept > head, records[kept - 1].absorbs(record) {
                 records[kept - 1].end = record.end
             } else {
@@ -199,7 +201,8 @@ struct SendScoreboard {
                 kept += 1
             }
         }
-        records.removeSubrange(kept...)
+        if kept < records.count { records.removeSubrange(kept...) }
+        hasRetransmissions = retransmissions
         lost += given
         outstanding -= given
         return (given, wait)

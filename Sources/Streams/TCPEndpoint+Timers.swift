@@ -88,7 +88,7 @@ extension TCPEndpoint {
         if recovery.state != .timeout {
             let memory = recovery.state == .fast ? nil : congestion.memory
             if recovery.state != .fast { congestion.reduce(segmentSize: segmentSize) }
-            recovery.begin(.timeout, point: sendNext, memory: memory)
+            recovery.begin(.timeout, from: sendUnacknowledged, to: sendNext, memory: memory)
         }
         if scoreboard.headIsSACKed { scoreboard.forgetSACKs() }
         // What was sent only just now may still arrive; the rest, and the head in any case, is given up.

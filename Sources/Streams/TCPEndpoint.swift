@@ -253,6 +253,7 @@ public struct TCPEndpoint: ~Copyable {
     mutating func end(_ ending: Ending) {
         phase = .closed(ending)
         lossTimer = LossTimer()
+        acknowledgements = Acknowledgements()
         idleDeadline = .never
     }
 }

@@ -30,9 +30,11 @@ import Testing
         }
     }
 
-    /// The first two lines are measured: plain forwarding between two Linux kernels with cubic, one of eight streams,
-    /// gave 7.5 Mbit/s at 1% and 3.0 at 3% (a stream alone). The bound of a window of 1.2/√p segments (RFC 9438,
-    /// section 5.1, Reno-friendly) gives 7.0 and 4.0. The others ask for a good part of what the link carries.
+    /// The lines of the table.
+    ///
+    /// The first two are measured: plain forwarding between two Linux kernels with cubic gave 7.5 Mbit/s at 1% (one of
+    /// eight streams) and 3.0 at 3% (a stream alone); a window of 1.2/√p segments, where CUBIC is as friendly as Reno
+    /// (RFC 9438, section 4.3), gives 7.0 and 4.0. The others ask for a good part of what the link carries.
     static let table: [Line] = [
         Line("1% loss, 20 ms", loss: 0.01, roundTrip: 20_000, least: 7.5),
         Line("3% loss, 20 ms", loss: 0.03, roundTrip: 20_000, least: 4.0),
