@@ -1,1 +1,158 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <net/if.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static int result(int value) { return value < 0 ? -errno : value; }
+
+int clinux_tun_attach(int descriptor, char *name, unsigned flags) {
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+    request.ifr_flags = (short)flags;
+    if (ioctl(descriptor, TUNSETIFF, &request) < 0) return -errno;
+    memcpy(name, request.ifr_name, IFNAMSIZ);
+    name[IFNAMSIZ - 1] = 0;
+    return 0;
+}
+
+int clinux_tun_features(int descriptor) {
+    unsigned features = 0;
+    if (ioctl(descriptor, TUNGETFEATURES, &features) < 0) return -errno;
+    return (int)(features & 0xffff);
+}
+
+int clinux_tun_set_header_length(int descriptor, int length) {
+    return result(ioctl(descriptor, TUNSETVNETHDRSZ, &length));
+}
+
+int clinux_tun_set_offload(int descriptor, unsigned long offload) {
+    return result(ioctl(descriptor, TUNSETOFFLOAD, offload));
+}
+
+/* Asks about an interface; the answer is in the request. */
+static int ask_interface(unsigned long question, const char *name, struct ifreq *request) {
+    memset(request, 0, sizeof *request);
+    if (strlen(name) >= IFNAMSIZ) return -ENODEV;
+    strcpy(request->ifr_name, name);
+    int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (any < 0) return -errno;
+    int failure = ioctl(any, question, request) < 0 ? -errno : 0;
+    close(any);
+    return failure;
+}
+
+int clinux_interface_mtu(const char *name) {
+    struct ifreq request;
+    int failure = ask_interface(SIOCGIFMTU, name, &request);
+    return failure ? failure : request.ifr_mtu;
+}
+
+int clinux_interface_queue_length(const char *name) {
+    struct ifreq request;
+    int failure = ask_interface(SIOCGIFTXQLEN, name, &request);
+    return failure ? failure : request.ifr_ifindex;
+}
+
+int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capacity, int64_t seconds,
+                                int64_t nanoseconds) {
+#ifdef SYS_epoll_pwait2
+    struct timespec timeout = {.tv_sec = seconds, .tv_nsec = nanoseconds};
+    return result((int)syscall(SYS_epoll_pwait2, poller, events, capacity, seconds < 0 ? NULL : &timeout, NULL, 0));
+#else
+    return -ENOSYS;
+#endif
+}
+
+int clinux_accept(int listener, struct sockaddr *address, socklen_t *length) {
+    return result(accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+int clinux_signals(const int *numbers, int count) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int index = 0; index < count; index++) sigaddset(&set, numbers[index]);
+    int failure = pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (failure) return -failure;
+    return result(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
+}
+
+void clinux_ignore_broken_pipes(void) { signal(SIGPIPE, SIG_IGN); }
+
+int clinux_enter_network_namespace(int descriptor) { return result(setns(descriptor, CLONE_NEWNET)); }
+
+int clinux_make_network_namespace(void) { return result(unshare(CLONE_NEWNET)); }
+
+void clinux_set_timer_slack(unsigned long nanoseconds) { prctl(PR_SET_TIMERSLACK, nanoseconds, 0, 0, 0); }
+
+int clinux_run(char *const *arguments) {
+    sigset_t set;
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigemptyset(&set);
+    posix_spawnattr_setsigmask(&attributes, &set);
+    sigaddset(&set, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &set);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    pid_t child;
+    int failure = posix_spawnp(&child, arguments[0], NULL, &attributes, arguments, environ);
+    posix_spawnattr_destroy(&attributes);
+    if (failure) return -failure;
+    int status;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return -errno;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int clinux_open(const char *path, int flags, unsigned mode) { return result(open(path, flags | O_CLOEXEC, mode)); }
+
+const char *clinux_error_text(int number) { return strerrordesc_np(number); }
+
+int clinux_start_thread(size_t stack_size, int is_detached, void *(*body)(void *), void *context,
+                        pthread_t *identity) {
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_size);
+    pthread_attr_setdetachstate(&attributes, is_detached ? PTHREAD_CREATE_DETACHED : PTHREAD_CREATE_JOINABLE);
+    int failure = pthread_create(identity, &attributes, body, context);
+    pthread_attr_destroy(&attributes);
+    return -failure;
+}
+
+void clinux_name_thread(const char *name) {
+    char cut[16];
+    strncpy(cut, name, sizeof cut - 1);
+    cut[sizeof cut - 1] = 0;
+    pthread_setname_np(pthread_self(), cut);
+}
+
+void clinux_tune_malloc(int arenas, int trim_threshold) {
+    mallopt(M_ARENA_MAX, arenas);
+    mallopt(M_TRIM_THRESHOLD, trim_threshold);
+}
+
+void clinux_trim_malloc(void) { malloc_trim(0); }
+
+int clinux_pipe(int *ends, int capacity) {
+    if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) < 0) return -errno;
+    /* A smaller pipe works as well. */
+    fcntl(ends[1], F_SETPIPE_SZ, capacity);
+    return 0;
+}
+
+ssize_t clinux_splice(int source, int target, size_t limit) {
+    return splice(source, NULL, target, NULL, limit, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+}

@@ -1,1 +1,56 @@
-print("starshipd")
+/// The daemon: arguments and a file in, a running gateway, an exit code out.
+///
+/// Exit codes: 0 a wanted end · 1 the gateway could not start or go on · 64 wrong arguments (EX_USAGE) · 78 a
+/// wrong configuration (EX_CONFIG), as sysexits(3) names them.
+
+import Capture
+import Gateway
+import Glibc
+import LinuxIO
+import Profiles
+
+let version = "0.1.0"
+
+/// Ends the program with a sentence that says what is wrong.
+func fail(_ code: Int32, _ message: String) -> Never {
+    StandardError.write("starshipd: \(message)\n")
+    exit(code)
+}
+
+func options() -> CommandLineOptions {
+    do throws(UsageError) {
+        return try CommandLineOptions.parse(Array(CommandLine.arguments.dropFirst()))
+    } catch {
+        fail(UsageError.exitCode, "\(error)")
+    }
+}
+
+func startup(_ options: CommandLineOptions) -> Startup {
+    do throws(StartupError) {
+        return try Startup(options)
+    } catch {
+        fail(error.exitCode, "\(error)")
+    }
+}
+
+func serve(_ startup: Startup) -> Bool {
+    do throws(GatewayError) {
+        var gateway = try Gateway.start(startup.settings, capture: startup.capture)
+        gateway.announce()
+        return gateway.run()
+    } catch {
+        fail(1, "\(error)")
+    }
+}
+
+let arguments = options()
+switch arguments.command {
+case .help:
+    StandardOutput.write(CommandLineOptions.help)
+case .version:
+    StandardOutput.write("starshipd \(version)\n")
+case .check:
+    StandardOutput.write(startup(arguments).configuration.summary)
+case .run:
+    exit(serve(startup(arguments)) ? 0 : 1)
+}

@@ -11,4 +11,12 @@ public enum LongRun {
 
     /// So many rounds in each CI run, and so many in a long one.
     public static func rounds(_ short: Int, long: Int) -> Int { isOn ? long : short }
+
+    /// The seeds of a randomised test, or the one that `STARSHIP_SEED` names, to replay a failure.
+    public static func seeds(_ short: Int, long: Int) -> ClosedRange<UInt64> {
+        if let value = unsafe getenv("STARSHIP_SEED"), let seed = unsafe UInt64(String(cString: value)) {
+            return seed...seed
+        }
+        return 1...UInt64(rounds(short, long: long))
+    }
 }

@@ -1,0 +1,40 @@
+/// Packet filters in the language of pcap-filter(7), compiled and run by libpcap.
+
+internal import CPcap
+internal import Glibc
+
+/// A compiled filter for raw IP packets.
+@safe public struct CaptureFilter: ~Copyable, @unchecked Sendable {
+    private var program: bpf_program
+
+    /// Compiles a filter such as `tcp port 443 and host 192.0.2.1`.
+    public init(_ text: String) throws(CaptureError) {
+        // Safe: libpcap owns what it hands out until it is given back, which `deinit` and `defer` do.
+        guard let context = unsafe pcap_open_dead(DLT_RAW, CInt(CaptureSettings.longestSnapLength)) else {
+            throw .filter(text: text, reason: "no memory")
+        }
+        defer { unsafe pcap_close(context) }
+        var program = unsafe bpf_program()
+        // The netmask is for "ip broadcast", which a tunnel does not have: PCAP_NETMASK_UNKNOWN.
+        guard unsafe pcap_compile(context, &program, text, 1, 0xffff_ffff) == 0 else {
+            throw .filter(text: text, reason: unsafe String(cString: pcap_geterr(context)))
+        }
+        unsafe self.program = program
+    }
+
+    deinit {
+        var program = unsafe program
+        unsafe pcap_freecode(&program)
+    }
+
+    /// Whether a whole packet passes.
+    public func passes(_ packet: Span<UInt8>) -> Bool {
+        var header = pcap_pkthdr()
+        header.caplen = UInt32(packet.count)
+        header.len = UInt32(packet.count)
+        return unsafe packet.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return false }
+            return unsafe withUnsafePointer(to: program) { unsafe pcap_offline_filter($0, &header, base) } != 0
+        }
+    }
+}

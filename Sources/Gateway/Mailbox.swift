@@ -1,0 +1,69 @@
+/// How the control thread and the other workers reach a worker.
+
+import Bytes
+import LinuxIO
+import Synchronization
+
+/// What a worker is told.
+enum Message: Sendable {
+    /// A packet, without virtio header, that another worker read for one of our flows.
+    case packet([UInt8], isChecksumTrusted: Bool)
+    /// Put a report into the given place.
+    case report(ReportBox)
+    /// End all flows and leave the loop.
+    case stop
+}
+
+/// Messages for one worker; packets are bounded, and dropped when nobody collects them.
+final class Mailbox: Sendable {
+    /// The most packets that wait for a worker.
+    private static let packetLimit = 512
+
+    private struct Content {
+        var messages: [Message] = []
+        var packets = 0
+    }
+
+    private let content = Mutex(Content())
+    let bell: WakeUp
+
+    init() throws(SystemCallError) {
+        bell = try WakeUp()
+    }
+
+    func send(_ message: Message) {
+        content.withLock { $0.messages.append(message) }
+        bell.wake()
+    }
+
+    /// Hands a packet over; false when too many wait already.
+    func send(packet: [UInt8], isChecksumTrusted: Bool) -> Bool {
+        let accepted = content.withLock { content in
+            guard content.packets < Self.packetLimit else { return false }
+            content.messages.append(.packet(packet, isChecksumTrusted: isChecksumTrusted))
+            content.packets += 1
+            return true
+        }
+        if accepted { bell.wake() }
+        return accepted
+    }
+
+    /// Takes everything out; called by the owner after its bell rang.
+    func collect() -> [Message] {
+        bell.clear()
+        return content.withLock { content in
+            let messages = content.messages
+            content = Content()
+            return messages
+        }
+    }
+}
+
+/// Where workers put their reports, and where the control thread waits for all of them.
+final class ReportBox: Sendable {
+    private let reports = Mutex<[WorkerReport]>([])
+
+    func put(_ report: WorkerReport) { reports.withLock { $0.append(report) } }
+
+    var content: [WorkerReport] { reports.withLock { $0 } }
+}

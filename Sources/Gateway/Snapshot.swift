@@ -1,0 +1,69 @@
+/// What the workers say about themselves when somebody asks, as one line of JSON.
+
+import Bytes
+
+/// One worker's state at one moment.
+struct WorkerReport: Sendable {
+    let worker: Int
+    let counters: Counters
+    let reasons: [String: Int]
+    var flows = 0
+    var halfOpen = 0
+    var lingering = 0
+    var chunksUsed = 0
+    var chunksResident = 0
+    var states: [String: Int] = [:]
+
+    init(worker: Int, counters: Counters, reasons: [String: Int]) {
+        self.worker = worker
+        self.counters = counters
+        self.reasons = reasons
+    }
+}
+
+enum Snapshot {
+    /// The reports added up: counters, flows by state, close reasons by kind.
+    static func json(_ reports: [WorkerReport], profile: String, descriptors: Int, residentKiB: Int) -> String {
+        var counters: [String: Int] = [:]
+        var states: [String: Int] = [:]
+        var reasons: [String: Int] = [:]
+        for report in reports {
+            for counter in report.counters.named { counters[counter.name, default: 0] += counter.value }
+            states.merge(report.states, uniquingKeysWith: +)
+            reasons.merge(report.reasons, uniquingKeysWith: +)
+        }
+        let fields = [
+            "\"event\":\"snapshot\"", "\"profile\":\(quoted(profile))", "\"workers\":\(reports.count)",
+            "\"flows\":\(sum(reports, \.flows))", "\"half_open\":\(sum(reports, \.halfOpen))",
+            "\"lingering\":\(sum(reports, \.lingering))",
+            "\"buffer_bytes_used\":\(sum(reports, \.chunksUsed) * BufferPool.chunkSize)",
+            "\"buffer_bytes_resident\":\(sum(reports, \.chunksResident) * BufferPool.chunkSize)",
+            "\"descriptors\":\(descriptors)", "\"resident_kib\":\(residentKiB)", "\"states\":\(object(states))",
+            "\"reasons\":\(object(reasons))", "\"counters\":\(object(counters))",
+        ]
+        return "{\(fields.joined(separator: ","))}"
+    }
+
+    private static func sum(_ reports: [WorkerReport], _ part: KeyPath<WorkerReport, Int>) -> Int {
+        reports.reduce(0) { $0 + $1[keyPath: part] }
+    }
+
+    private static func object(_ values: [String: Int]) -> String {
+        let pairs = values.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\($0.value)" }
+        return "{\(pairs.joined(separator: ","))}"
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\u{0}"..."\u{1f}":
+                let code = String(scalar.value, radix: 16)
+                result += "\\u" + String(repeating: "0", count: 4 - code.count) + code
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}

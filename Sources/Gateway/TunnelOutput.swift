@@ -1,0 +1,71 @@
+/// The TUN device as a worker sees it: packets are read from it, and what goes to the devices is written to it,
+/// the headers from here, the payload from where it was received.
+
+import Bytes
+import Flows
+import LinuxIO
+import Wire
+
+struct TunnelOutput: ~Copyable {
+    private let queue: TunnelQueue
+    private let tap: CaptureTap?
+    /// Where the headers of the packet at hand are written.
+    private var header = [UInt8](repeating: 0, count: OutgoingTCP.maximumHeaderLength)
+    /// The IPv4 identification of the next packet; none of them is fragmented, so variety is all it needs.
+    private var identification: UInt16 = 0
+
+    init(_ queue: consuming TunnelQueue, tap: CaptureTap?) {
+        self.queue = queue
+        self.tap = tap
+    }
+
+    var hasVirtioHeader: Bool { queue.hasVirtioHeader }
+
+    func read(into buffer: inout PacketBuffer) -> TunnelRead { queue.read(into: &buffer) }
+
+    /// Shows a packet that was read to the capture.
+    func record(_ packet: Span<UInt8>, virtio: VirtioHeader?) { tap?.record(packet, virtio: virtio) }
+
+    /// Sends one segment, or one super-segment that the kernel cuts into pieces of `gsoSize`.
+    mutating func send(
+        _ segment: TCPSegment, gsoSize: Int, payload: ByteRuns, of key: FlowKey, pool: borrowing BufferPool,
+        counters: inout Counters
+    ) {
+        identification &+= 1
+        let packet = OutgoingTCP(
+            source: key.target, destination: key.client, segment: segment, gsoSize: gsoSize,
+            identification: identification)
+        let withVirtio = queue.hasVirtioHeader
+        let sum = withVirtio ? InternetChecksum() : Self.sum(of: payload, pool: pool)
+        var space = header.mutableSpan
+        let length = packet.write(into: &space, withVirtio: withVirtio, payloadSum: sum)
+        let bytes = header.span.extracting(0..<length)
+        counters.note(queue.write(header: bytes, payload: payload, pool: pool), bytes: length + payload.byteCount)
+        tap?.record(header: bytes, payload: payload, pool: pool, hasVirtioHeader: withVirtio)
+    }
+
+    /// Sends a packet whose checksums are whole.
+    mutating func send(_ packet: Span<UInt8>, counters: inout Counters) {
+        tap?.record(packet)
+        guard queue.hasVirtioHeader else {
+            counters.note(queue.write(packet), bytes: packet.count)
+            return
+        }
+        var bytes = [UInt8](repeating: 0, count: VirtioHeader.length)
+        bytes.append(copying: packet)
+        counters.note(queue.write(bytes.span), bytes: packet.count)
+    }
+
+    /// The sum over a payload in runs; what follows a run of odd length is shifted by one octet.
+    private static func sum(of payload: ByteRuns, pool: borrowing BufferPool) -> InternetChecksum {
+        var total = InternetChecksum()
+        var isOdd = false
+        for index in 0..<payload.runCount {
+            var part = InternetChecksum()
+            pool.withBytes(payload[index]) { part.add($0) }
+            total.add(isOdd ? part.partial.byteSwapped : part.partial)
+            if payload[index].count & 1 == 1 { isOdd.toggle() }
+        }
+        return total
+    }
+}

@@ -1,0 +1,72 @@
+/// The end of a flow: one reason, one line in the log, everything given back.
+
+import Addresses
+import Bytes
+import Flows
+import LinuxIO
+import Relay
+import Streams
+import Wire
+
+extension Worker {
+    /// Refuses a segment without making a flow of it.
+    mutating func refuse(_ key: FlowKey, _ segment: TCPSegment, because reason: CloseReason) {
+        counters.flowsRefused += 1
+        reasons[reason.kind, default: 0] += 1
+        var flow = Flow(key: key, origin: .tunnel, at: now)
+        flow.ends(reason)
+        logFlow(flow)
+        if let reset = TCPReset.answering(segment) { reply(reset, to: key) }
+    }
+
+    /// Ends a flow that is no longer wanted: both sides are reset.
+    mutating func abort(_ handle: Handle, because reason: CloseReason) {
+        flows[handle].ends(reason)
+        if flows[handle].endpoint != nil {
+            flows[handle].endpoint.value.abort()
+            emit(handle)
+        }
+        if flows[handle].client != nil { flows[handle].client.value.socket.resetOnClose() }
+        if flows[handle].upstream != nil { flows[handle].upstream.value.socket.resetOnClose() }
+        close(handle)
+    }
+
+    /// Takes a flow out of every table, writes its line and gives back what it holds.
+    mutating func close(_ handle: Handle) {
+        leaveHalfOpen(handle)
+        timers.cancel(handle)
+        var flow = flows.remove(handle)
+        if let dial = flow.dial { _ = dials.remove(dial) }
+        if let session = flow.session { _ = sessions.remove(session) }
+        if let forward = flow.forward { _ = forwards.remove(forward) }
+        if flow.endpoint != nil {
+            table.remove(flow.key)
+            shared.owners?.release(flow.key, by: index)
+            linger(flow.key, flow.endpoint.value.phase, flow.endpoint.value.timeWaitRecord(now: now))
+            counters.retransmittedBytes += Int(clamping: flow.endpoint.value.accounts.retransmitted)
+            flow.endpoint.value.release(&pool)
+        }
+        flow.client?.release(pool: &pool)
+        flow.upstream?.release(pool: &pool)
+        flow.held.removeAll(in: &pool)
+        reasons[flow.closeReason.kind, default: 0] += 1
+        logFlow(flow)
+        tidySoon()
+    }
+
+    /// Notes that a flow is established, or gone.
+    mutating func leaveHalfOpen(_ handle: Handle) {
+        guard flows[handle].isHalfOpen else { return }
+        flows[handle].isHalfOpen = false
+        halfOpen.remove(from: flows[handle].key.client.address)
+    }
+
+    /// Gives up the device's oldest half-open flow for a new one.
+    mutating func evictHalfOpen(of device: IPAddress) {
+        while let handle = halfOpen.oldest(of: device) {
+            guard flows.contains(handle), flows[handle].isHalfOpen else { continue }
+            counters.halfOpenEvicted += 1
+            return abort(handle, because: .halfOpenLimit)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+/// Asking the upstream for a stream, and what its answer means for the client.
+
+import Addresses
+import Bytes
+import Flows
+import LinuxIO
+import Relay
+import Streams
+import Upstreams
+import Wire
+
+extension Worker {
+    /// Begins to ask the flow's upstream for its target.
+    mutating func dial(_ handle: Handle) {
+        guard let target = flows[handle].target else { preconditionFailure("a dial without target") }
+        let upstream = upstream(of: flows[handle].origin)
+        let dial = dials.insert(Dial(to: target, through: upstream, for: identity(of: handle), now: now))
+        flows[handle].dial = dial
+        follow(dials[dial].start(memory: &memory, now: now), of: handle)
+    }
+
+    /// Takes an event of an upstream's socket, whether it is still dialled or open already.
+    mutating func takeUpstream(_ event: PolledEvent, slot: Int, of handle: Handle) {
+        guard let dial = flows[handle].dial else {
+            flows[handle].upstream?.note(event)
+            touch(handle)
+            return
+        }
+        let progress = dials[dial].ready(
+            slot: UInt8(slot), event, memory: &memory, buffers: &dialBuffers, now: now)
+        follow(progress, of: handle)
+    }
+
+    /// Does what the dial asks for.
+    mutating func follow(_ progress: DialProgress, of handle: Handle) {
+        guard let dial = flows[handle].dial else { return }
+        switch progress {
+        case .waiting: break
+        case .register(let descriptor, let slot):
+            let token = Token.upstream(index: handle.index, generation: handle.generation, slot: Int(slot))
+            do throws(SystemCallError) {
+                try poller.add(
+                    descriptor, token: token.rawValue, events: [.readable, .writable, .peerFinished], edge: true)
+            } catch {
+                return failed(.noDescriptors, handle)
+            }
+        case .needsName(let name):
+            let ticket = UInt64(handle.generation) << 32 | UInt64(handle.index)
+            guard resolver.resolve(name, ticket: ticket) else {
+                return follow(dials[dial].resolved([], memory: &memory, now: now), of: handle)
+            }
+        case .open(let opening):
+            return opened(opening, handle)
+        case .failed(let failure):
+            return failed(failure, handle)
+        }
+        touch(handle)
+    }
+
+    /// Takes answers of the resolver to the dials that wait for them.
+    mutating func collectNames() {
+        while let resolution = resolver.nextResult() {
+            let handle = Handle(
+                index: UInt32(truncatingIfNeeded: resolution.ticket), generation: UInt32(resolution.ticket >> 32))
+            guard flows.contains(handle), let dial = flows[handle].dial else { continue }
+            let addresses = (try? resolution.result.get()) ?? []
+            follow(dials[dial].resolved(addresses, memory: &memory, now: now), of: handle)
+        }
+    }
+
+    /// The upstream has said yes: the client is accepted, and what the upstream sent already is its first bytes.
+    private mutating func opened(_ opening: Opening, _ handle: Handle) {
+        guard let dial = flows[handle].dial else { return }
+        flows[handle].dial = nil
+        var ended = dials.remove(dial)
+        let socket = ended.takeSocket()
+        let keepalive = settings.upstreamKeepalive
+        socket.setKeepAlive(idle: keepalive, interval: keepalive / 4, count: 4)
+        flows[handle].upstream = SocketEnd(socket, isReadable: opening.mayRead, isWritable: true)
+        flows[handle].relay.restart(at: now)
+        if opening.inAbsoluteForm || flows[handle].isPlainRequest {
+            beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
+        }
+        if flows[handle].endpoint != nil {
+            flows[handle].endpoint.value.accept()
+        } else {
+            acceptInbound(handle)
+        }
+        if !opening.leftover.isEmpty {
+            // Taken out while it is looked at, so that the worker can be changed at the same time.
+            var buffers = DialBuffers(capacity: 0)
+            swap(&buffers, &dialBuffers)
+            deliver(buffers.input.span.extracting(opening.leftover), to: handle)
+            swap(&buffers, &dialBuffers)
+            guard flows.contains(handle) else { return }
+        }
+        touch(handle)
+    }
+
+    /// The upstream has said no: a refused connection for a device, a reply for an inbound client.
+    mutating func failed(_ failure: DialFailure, _ handle: Handle) {
+        if let dial = flows[handle].dial {
+            flows[handle].dial = nil
+            _ = dials.remove(dial)
+        }
+        if failure == .noDescriptors { counters.descriptorsExhausted += 1 }
+        let target = flows[handle].target ?? Target(flows[handle].key.target)
+        let reason = CloseReason.refused(failure.sentence(for: target))
+        counters.flowsRefused += 1
+        if flows[handle].endpoint != nil {
+            return abort(handle, because: reason)
+        }
+        flows[handle].ends(reason)
+        refuseInbound(handle, failure, reason.words)
+        touch(handle)
+    }
+
+    /// The first octets of the upstream, which came with its yes.
+    private mutating func deliver(_ bytes: Span<UInt8>, to handle: Handle) {
+        flows[handle].relay.moved(bytes.count, from: .upstream, at: now)
+        flows[handle].tls.server(bytes)
+        guard flows[handle].endpoint != nil else { return say(bytes, to: handle) }
+        if flows[handle].endpoint.value.append(bytes, pool: &pool) < bytes.count {
+            abort(handle, because: .noMemory)
+        }
+    }
+
+    /// The upstream that a flow goes through.
+    func upstream(of origin: Origin) -> Upstream {
+        switch origin {
+        case .tunnel: shared.active
+        case .listener(let position):
+            switch shared.listeners[position].settings.outbound {
+            case .active: shared.active
+            case .direct: shared.direct
+            }
+        }
+    }
+
+    /// Who the client is, for upstreams that are told.
+    func identity(of handle: Handle) -> ClientIdentity {
+        ClientIdentity(address: flows[handle].key.client.address)
+    }
+}

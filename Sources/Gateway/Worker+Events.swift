@@ -1,0 +1,111 @@
+/// What a flow's two ends report, and what it means for the other one.
+
+import Bytes
+import Flows
+import LinuxIO
+import Relay
+import Streams
+import Upstreams
+import Wire
+
+extension Worker {
+    /// Takes note of what the endpoint reports.
+    mutating func note(_ events: TCPEvents, of handle: Handle) {
+        guard !events.isEmpty else { return }
+        if events.contains(.established) { leaveHalfOpen(handle) }
+        if events.contains(.finReceived) { flows[handle].clientEnded(at: now) }
+        if events.contains(.outOfMemory) { counters.outOfMemory += 1 }
+        if events.contains(.challenged) { counters.challenged += 1 }
+        if events.contains(.outdated) { counters.outdated += 1 }
+        if events.contains(.tooManyRanges) { counters.tooManyRanges += 1 }
+        if events.contains(.reset) {
+            let reason: CloseReason = flows[handle].upstream == nil ? .clientGaveUp : .clientReset
+            flows[handle].ends(flows[handle].tls.clientRefused ? .clientRefusedCertificate : reason)
+            dropUpstream(handle)
+        }
+        if events.contains(.timedOut) {
+            flows[handle].ends(flows[handle].isHalfOpen ? .handshakeNotCompleted : .clientUnreachable)
+            dropUpstream(handle)
+        }
+    }
+
+    /// Takes note of what a read of the upstream brought.
+    mutating func noteUpstream(_ outcome: ReadOutcome, _ runs: ByteRuns, of handle: Handle) {
+        switch outcome {
+        case .bytes(let count):
+            flows[handle].relay.moved(count, from: .upstream, at: now)
+            observe(runs, count, of: handle)
+        case .wouldBlock:
+            break
+        case .end:
+            // A write may have been told of the reset first; then the read finds an end that is none.
+            if let failure = flows[handle].upstream.value.failure { return upstreamFailed(failure, handle) }
+            flows[handle].relay.sourceEnded(.upstream, at: now)
+        case .failed(let failure):
+            upstreamFailed(failure, handle)
+        }
+    }
+
+    /// The upstream is gone by a reset: what it sent before still reaches the client, then the client is reset.
+    private mutating func upstreamFailed(_ failure: ErrorNumber, _ handle: Handle) {
+        flows[handle].ends(.upstreamReset("\(failure)"))
+        flows[handle].resetsWhenDrained = true
+        flows[handle].relay.sourceEnded(.upstream, at: now)
+    }
+
+    /// Shows the first bytes from the upstream to those who look at them.
+    private mutating func observe(_ runs: ByteRuns, _ count: Int, of handle: Handle) {
+        let isWatched = flows[handle].tls.isWatching
+        let forward = flows[handle].forward
+        guard isWatched || forward != nil else { return }
+        var left = count
+        for position in 0..<runs.runCount where left > 0 {
+            var run = runs[position]
+            run.count = min(run.count, left)
+            left -= run.count
+            pool.withBytes(run) { bytes in
+                if isWatched { flows[handle].tls.server(bytes) }
+                if let forward { forwards[forward].observe(bytes) }
+            }
+        }
+    }
+
+    /// The client is gone: the upstream is let go, with a reset if it was open.
+    mutating func dropUpstream(_ handle: Handle) {
+        if let dial = flows[handle].dial {
+            flows[handle].dial = nil
+            _ = dials.remove(dial)
+        }
+        if flows[handle].upstream != nil { flows[handle].upstream.value.socket.resetOnClose() }
+    }
+
+    /// What is due for a flow whose timer went off.
+    mutating func timeout(_ handle: Handle) {
+        if flows[handle].endpoint != nil, flows[handle].endpoint.value.deadline <= now {
+            note(flows[handle].endpoint.value.timeout(now: now, settings: settings.tcp), of: handle)
+        }
+        if let dial = flows[handle].dial {
+            if dials[dial].deadline <= now {
+                follow(dials[dial].timeout(memory: &memory, buffers: &dialBuffers, now: now), of: handle)
+            }
+        } else if let session = flows[handle].session {
+            if sessions[session].deadline <= now {
+                return abort(handle, because: .badRequest("client asked for nothing"))
+            }
+        } else if flows[handle].relay.deadline(settings.relay) <= now {
+            relayIsOverdue(handle)
+        }
+        if flows.contains(handle) { touch(handle) }
+    }
+
+    private mutating func relayIsOverdue(_ handle: Handle) {
+        // `halfClose: hold` keeps the client's end back for as long as this, and no longer.
+        if flows[handle].upstream != nil, flows[handle].relay.releaseHeld() {
+            flows[handle].upstream.value.socket.shutdownSend()
+            flows[handle].relay.restart(at: now)
+            return
+        }
+        let isHalf = flows[handle].relay.endedFirst != nil
+        abort(handle, because: isHalf ? .halfCloseTimeout : .idleTimeout)
+    }
+}

@@ -1,0 +1,84 @@
+/// Plain http whose requests are rewritten on their way: in absolute form to a proxy that takes no CONNECT to
+/// port 80, in origin form from our own HTTP inbound to an origin.
+
+import Bytes
+import LinuxIO
+import Relay
+import Streams
+import Upstreams
+import Wire
+
+extension Worker {
+    /// How much is rewritten at a time.
+    private static var rewriteSize: Int { 64 << 10 }
+
+    /// The upstream takes requests, not a stream: what the client sends is rewritten from here on.
+    mutating func beginForwarding(_ handle: Handle, inAbsoluteForm: Bool) {
+        guard let target = flows[handle].target else { return }
+        let isOneRequest = flows[handle].isPlainRequest
+        let forward =
+            inAbsoluteForm
+            ? upstream(of: flows[handle].origin).forward(
+                to: target, for: identity(of: handle), oneRequest: isOneRequest)
+            : HTTPForward(to: target, as: .origin, oneRequest: isOneRequest)
+        flows[handle].forward = forwards.insert(forward)
+    }
+
+    /// The up lane of a flow whose requests are rewritten.
+    mutating func forwardUp(_ handle: Handle) -> Bool {
+        guard let forward = flows[handle].forward else { return false }
+        if flows[handle].client != nil { holdClientBytes(handle) }
+        while flows[handle].upstream.value.waiting.count < Self.waitingLimit {
+            let runs = pendingRuns(handle)
+            guard runs.runCount > 0 else { break }
+            var run = runs[0]
+            run.count = min(run.count, Self.rewriteSize)
+            var rewritten: [UInt8] = []
+            let taken: Int
+            do throws(HTTPError) {
+                taken = try pool.withBytes(run) { bytes throws(HTTPError) in
+                    try forwards[forward].rewrite(bytes, into: &rewritten)
+                }
+            } catch {
+                flows[handle].ends(.badRequest("a request that cannot be forwarded: \(error)"))
+                flows[handle].resetsWhenDrained = true
+                return false
+            }
+            removePending(taken, handle)
+            _ = flows[handle].upstream.value.waiting.append(rewritten.span, in: &pool)
+            flows[handle].upstream.value.flush(pool: &pool)
+            guard taken > 0 else { break }
+        }
+        if forwards[forward].credentialsRefused {
+            upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
+        }
+        return false
+    }
+
+    /// What the client has sent and was not rewritten yet.
+    private func pendingRuns(_ handle: Handle) -> ByteRuns {
+        flows[handle].endpoint != nil
+            ? flows[handle].endpoint.value.unreadRuns()
+            : flows[handle].held.runs(from: 0, count: flows[handle].held.count, in: pool)
+    }
+
+    private mutating func removePending(_ count: Int, _ handle: Handle) {
+        guard count > 0 else { return }
+        if flows[handle].endpoint != nil {
+            flows[handle].endpoint.value.removeUnread(count, pool: &pool)
+        } else {
+            flows[handle].held.removeFirst(count, in: &pool)
+        }
+    }
+
+    private mutating func holdClientBytes(_ handle: Handle) {
+        while flows[handle].client.value.isReadable, flows[handle].held.count < Self.waitingLimit {
+            let runs = flows[handle].held.reserve(Self.readSize, in: &pool)
+            guard runs.byteCount > 0 else { return }
+            let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
+            let count = if case .bytes(let count) = outcome { count } else { 0 }
+            flows[handle].held.commit(count, of: runs, in: &pool)
+            noteClient(outcome, runs, of: handle)
+        }
+    }
+}

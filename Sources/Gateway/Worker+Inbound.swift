@@ -1,0 +1,241 @@
+/// Clients that know of a proxy: they connect to a listener, say in SOCKS5 or HTTP where they want to go, and
+/// are relayed like everybody else.
+
+import Addresses
+import Bytes
+import Flows
+import Inbound
+import LinuxIO
+import Relay
+import Upstreams
+import Wire
+
+/// The conversation with an inbound client that has not said yet where it wants to go.
+enum InboundSession {
+    case socks(SOCKS5Session)
+    case http(HTTPProxySession)
+
+    var deadline: Instant {
+        switch self {
+        case .socks(let session): session.deadline
+        case .http(let session): session.deadline
+        }
+    }
+}
+
+extension Worker {
+    /// How many clients are taken in one turn.
+    private static var acceptsPerTurn: Int { 64 }
+    /// How much is read of a client's first words at a time.
+    private static var greetingSize: Int { 16 << 10 }
+
+    mutating func acceptClients(_ position: Int) {
+        for _ in 0..<Self.acceptsPerTurn {
+            switch shared.listeners[position].socket.accept() {
+            case .accepted(let socket, from: let peer):
+                greet(socket, peer, listener: position)
+            case .nothing:
+                return
+            case .exhausted:
+                counters.descriptorsExhausted += 1
+                // Refusing at once is better than leaving them to wait for a descriptor.
+                guard shared.listeners[position].socket.refuseNext(using: &reserve) else { return }
+            case .failed(let cause):
+                log(.warning, "accept") { $0.add("cause", "\(cause)") }
+                return
+            }
+        }
+    }
+
+    private mutating func greet(_ socket: consuming Socket, _ peer: SocketAddress, listener position: Int) {
+        let listener = shared.listeners[position].settings
+        let isAllowed =
+            listener.allow.isEmpty ? peer.address.isLoopback : listener.allow.contains { $0.contains(peer.address) }
+        guard isAllowed, flows.count < flowLimit else {
+            if isAllowed { counters.flowLimitHits += 1 } else { counters.clientsNotAllowed += 1 }
+            socket.resetOnClose()
+            return
+        }
+        let descriptor = socket.descriptor.number
+        var flow = Flow(
+            key: FlowKey(client: peer, target: listener.address), origin: .listener(position), at: now)
+        flow.client = SocketEnd(socket, isReadable: true, isWritable: true)
+        let handle = flows.insert(flow)
+        flows[handle].session = sessions.insert(session(of: listener))
+        counters.flowsOpened += 1
+        let token = Token.client(index: handle.index, generation: handle.generation)
+        do throws(SystemCallError) {
+            try poller.add(
+                descriptor, token: token.rawValue, events: [.readable, .writable, .peerFinished], edge: true)
+        } catch {
+            return abort(handle, because: .noDescriptors)
+        }
+        touch(handle)
+    }
+
+    private func session(of listener: GatewaySettings.Listener) -> InboundSession {
+        switch listener.kind {
+        case .socks(let login): .socks(SOCKS5Session(expecting: login, now: now))
+        case .http(let credentials): .http(HTTPProxySession(expecting: credentials, now: now))
+        }
+    }
+
+    /// A client whose upstream is not open: it talks to its session, waits, or gets its last words.
+    mutating func serveClientAlone(_ handle: Handle) {
+        flows[handle].client.value.flush(pool: &pool)
+        while flows[handle].session != nil, flows[handle].dial == nil, flows[handle].client.value.isReadable {
+            var bytes: [UInt8] = []
+            switch flows[handle].client.value.read(appendingTo: &bytes, limit: Self.greetingSize) {
+            case .bytes: converse(bytes.span, handle)
+            case .wouldBlock: break
+            case .end, .failed: return abort(handle, because: .clientGaveUp)
+            }
+            guard flows.contains(handle) else { return }
+        }
+        if flows[handle].session == nil, flows[handle].dial == nil, flows[handle].client.value.waiting.isEmpty {
+            // Refused, and told so. What the client sent meanwhile is read, or closing would reset the reply away.
+            flows[handle].client.value.socket.shutdownSend()
+            flows[handle].relay.ended()
+        } else if flows[handle].dial != nil, flows[handle].client.value.failure != nil {
+            abort(handle, because: .clientGaveUp)
+        }
+    }
+
+    private mutating func converse(_ bytes: Span<UInt8>, _ handle: Handle) {
+        guard let place = flows[handle].session else { return }
+        var reply: [UInt8] = []
+        var next: (target: Target, leftover: Range<Int>)?
+        var refusal: String?
+        switch sessions[place] {
+        case .socks(var session):
+            switch session.receive(bytes, output: &reply) {
+            case .needsMore: break
+            case .connect(let target, let leftover): next = (target, leftover)
+            case .close(let reason): refusal = reason
+            }
+            sessions[place] = .socks(session)
+        case .http(var session):
+            switch session.receive(bytes, output: &reply) {
+            case .needsMore: break
+            case .connect(let target, let leftover): next = (target, leftover)
+            case .forward(let target, let request, let leftover):
+                next = (target, leftover)
+                hold(request.span, handle)
+                flows[handle].isPlainRequest = true
+            case .close(let reason): refusal = reason
+            }
+            sessions[place] = .http(session)
+        }
+        say(reply.span, to: handle)
+        if let refusal {
+            flows[handle].ends(.badRequest(refusal))
+            endSession(handle)
+        } else if let next {
+            hold(bytes.extracting(next.leftover), handle)
+            flows[handle].target = next.target
+            dial(handle)
+        }
+    }
+
+    /// The upstream has said yes to an inbound client.
+    mutating func acceptInbound(_ handle: Handle) {
+        guard let place = flows[handle].session else { return }
+        var reply: [UInt8] = []
+        switch sessions[place] {
+        case .socks(var session): session.opened(output: &reply)
+        case .http(var session): session.opened(output: &reply)
+        }
+        endSession(handle)
+        say(reply.span, to: handle)
+    }
+
+    /// The upstream has said no to an inbound client.
+    mutating func refuseInbound(_ handle: Handle, _ failure: DialFailure, _ sentence: String) {
+        guard let place = flows[handle].session else { return }
+        var reply: [UInt8] = []
+        switch sessions[place] {
+        case .socks(var session): session.failed(code: failure.socksReply, output: &reply)
+        case .http(var session): session.failed(status: failure.httpStatus, text: sentence, output: &reply)
+        }
+        endSession(handle)
+        say(reply.span, to: handle)
+    }
+
+    private mutating func endSession(_ handle: Handle) {
+        guard let place = flows[handle].session else { return }
+        flows[handle].session = nil
+        _ = sessions.remove(place)
+    }
+
+    /// Puts words of our own on their way to an inbound client.
+    mutating func say(_ bytes: Span<UInt8>, to handle: Handle) {
+        guard bytes.count > 0 else { return }
+        if flows[handle].client.value.waiting.append(bytes, in: &pool) < bytes.count { counters.outOfMemory += 1 }
+        flows[handle].client.value.flush(pool: &pool)
+    }
+
+    /// Keeps octets of an inbound client until the upstream is open.
+    private mutating func hold(_ bytes: Span<UInt8>, _ handle: Handle) {
+        guard bytes.count > 0 else { return }
+        if flows[handle].held.append(bytes, in: &pool) < bytes.count { counters.outOfMemory += 1 }
+        flows[handle].relay.moved(bytes.count, from: .client, at: now)
+    }
+
+    // MARK: Both ends are sockets
+
+    /// The up lane of an inbound client.
+    mutating func pumpSocketUp(_ handle: Handle) -> Bool {
+        while !flows[handle].held.isEmpty, flows[handle].upstream.value.waiting.isEmpty {
+            let runs = flows[handle].held.runs(from: 0, count: flows[handle].held.count, in: pool)
+            let taken = flows[handle].upstream.value.send(runs, pool: pool)
+            guard taken > 0 else { return false }
+            flows[handle].held.removeFirst(taken, in: &pool)
+        }
+        var budget = Self.readBudget
+        while flows[handle].client.value.isReadable, flows[handle].upstream.value.waiting.count < Self.waitingLimit {
+            guard budget > 0 else { return true }
+            let runs = flows[handle].upstream.value.waiting.reserve(Self.readSize, in: &pool)
+            guard runs.byteCount > 0 else { return false }
+            let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
+            let count = if case .bytes(let count) = outcome { count } else { 0 }
+            flows[handle].upstream.value.waiting.commit(count, of: runs, in: &pool)
+            noteClient(outcome, runs, of: handle)
+            flows[handle].upstream.value.flush(pool: &pool)
+            budget -= count
+        }
+        return false
+    }
+
+    /// The down lane of an inbound client.
+    mutating func pumpDown(_ handle: Handle) -> Bool {
+        flows[handle].client.value.flush(pool: &pool)
+        var budget = Self.readBudget
+        while flows[handle].upstream.value.isReadable, flows[handle].client.value.waiting.count < Self.waitingLimit {
+            guard budget > 0 else { return true }
+            let runs = flows[handle].client.value.waiting.reserve(Self.readSize, in: &pool)
+            guard runs.byteCount > 0 else { return false }
+            let outcome = flows[handle].upstream.value.read(into: runs, pool: &pool)
+            let count = if case .bytes(let count) = outcome { count } else { 0 }
+            flows[handle].client.value.waiting.commit(count, of: runs, in: &pool)
+            noteUpstream(outcome, runs, of: handle)
+            flows[handle].client.value.flush(pool: &pool)
+            budget -= count
+        }
+        return false
+    }
+
+    /// Takes note of what a read of an inbound client brought.
+    mutating func noteClient(_ outcome: ReadOutcome, _ runs: ByteRuns, of handle: Handle) {
+        switch outcome {
+        case .bytes(let count):
+            flows[handle].relay.moved(count, from: .client, at: now)
+            guard flows[handle].tls.isWatching, runs.runCount > 0 else { return }
+            var run = runs[0]
+            run.count = min(run.count, count)
+            pool.withBytes(run) { flows[handle].tls.client($0) }
+        case .wouldBlock: break
+        case .end: flows[handle].clientEnded(at: now)
+        case .failed: flows[handle].ends(flows[handle].tls.clientRefused ? .clientRefusedCertificate : .clientReset)
+        }
+    }
+}

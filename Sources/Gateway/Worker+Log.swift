@@ -1,0 +1,75 @@
+/// What a worker says, and the memory that it gives back when it is quiet.
+
+import Addresses
+import Bytes
+import Flows
+import LinuxIO
+import Relay
+import Wire
+
+extension Worker {
+    /// Adds a line, if its level is wanted.
+    mutating func log(_ level: LogLevel, _ event: String, _ fill: (inout LogLine) -> Void) {
+        guard level <= settings.logLevel else { return }
+        var line = LogLine(level, event: event, journal: settings.isJournal)
+        fill(&line)
+        line.finish()
+        logLines.append(contentsOf: line.bytes)
+    }
+
+    /// Adds the line of a flow that has ended.
+    mutating func logFlow(_ flow: borrowing Flow) {
+        let reason = flow.closeReason
+        guard settings.logLevel >= .info, settings.flowLog != .none else { return }
+        if settings.flowLog == .failed, !reason.isFailure { return }
+        var line = LogLine(.info, event: "flow", journal: settings.isJournal)
+        line.add("client", flow.key.client.description)
+        if let target = flow.target { line.add("target", target.description) }
+        line.add("in", name(of: flow.origin))
+        line.add("profile", settings.profile)
+        if flow.isFromCookie { line.add("handshake", "cookie") }
+        line.add("up", flow.relay.up.bytes)
+        line.add("down", flow.relay.down.bytes)
+        line.add("ms", Int((now - flow.opened).milliseconds))
+        line.add("reason", reason.words)
+        line.finish()
+        logLines.append(contentsOf: line.bytes)
+    }
+
+    /// Writes the lines of this turn in one call.
+    mutating func writeLog() {
+        guard !logLines.isEmpty else { return }
+        StandardError.write(logLines.span)
+        logLines.removeAll(keepingCapacity: logLines.capacity <= 64 << 10)
+    }
+
+    private func name(of origin: Origin) -> String {
+        switch origin {
+        case .tunnel: "tun"
+        case .listener(let position):
+            shared.listeners[position].settings.kind.name
+        }
+    }
+
+    // MARK: Memory
+
+    /// The longest that free buffers keep their memory.
+    private static var tidyInterval: Interval { .seconds(1) }
+    /// Chunks that stay, so that a quiet gateway does not start cold.
+    private static var warmChunks: Int { 64 }
+
+    /// Has memory that nobody uses given back in a while.
+    mutating func tidySoon() {
+        if tidyAt == .never { tidyAt = now + Self.tidyInterval }
+    }
+
+    /// Gives memory back when it is time.
+    mutating func tidy() {
+        guard tidyAt <= now else { return }
+        tidyAt = .never
+        let needed = pool.used + Self.warmChunks
+        guard pool.resident > needed else { return }
+        pool.releaseCold(keeping: needed)
+        ProcessMemory.trim()
+    }
+}

@@ -1,0 +1,64 @@
+/// What other threads say to a worker.
+
+import Bytes
+import Flows
+import LinuxIO
+import Relay
+
+extension Worker {
+    mutating func collectMail() {
+        for message in shared.mailboxes[index].collect() {
+            switch message {
+            case .packet(let bytes, let isChecksumTrusted):
+                counters.takenOver += 1
+                receive(bytes.span, isChecksumTrusted: isChecksumTrusted)
+            case .report(let box): box.put(report())
+            case .stop: isStopping = true
+            }
+        }
+        collectNames()
+    }
+
+    /// Ends every flow at the gateway's stop: both sides are reset, so nobody waits for a dead gateway.
+    mutating func endAllFlows() {
+        for place in 0..<flows.capacity {
+            guard let handle = flows.handle(at: place) else { continue }
+            dropUpstream(handle)
+            abort(handle, because: .shutdown)
+        }
+    }
+
+    /// The device was removed: nothing can be carried any more, and the service manager has to know.
+    mutating func tunnelIsGone() {
+        output = nil
+        tunnelHasMore = false
+        isStopping = true
+        log(.error, "tunnel-gone") { $0.add("cause", "the TUN device was removed") }
+        shared.fail()
+    }
+
+    private func report() -> WorkerReport {
+        var report = WorkerReport(worker: index, counters: counters, reasons: reasons)
+        report.flows = flows.count
+        report.halfOpen = halfOpen.count
+        report.lingering = lingering.count
+        report.chunksUsed = pool.used
+        report.chunksResident = pool.resident
+        for place in 0..<flows.capacity {
+            guard let handle = flows.handle(at: place) else { continue }
+            report.states[flows[handle].stateName, default: 0] += 1
+        }
+        return report
+    }
+}
+
+extension Flow {
+    /// How far the flow has come, in one word.
+    fileprivate var stateName: String {
+        if session != nil { return dial == nil ? "greeting" : "dialling" }
+        if dial != nil { return "dialling" }
+        if isHalfOpen { return "syn-received" }
+        if upstream == nil { return "refused" }
+        return relay.endedFirst == nil ? "open" : "half-closed"
+    }
+}

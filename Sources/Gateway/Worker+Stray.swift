@@ -1,0 +1,86 @@
+/// Segments without a flow of this worker: another worker's, those that take an
+/// old one's place, and those that come back with a SYN cookie.
+
+import Bytes
+import Flows
+import Relay
+import Streams
+import Wire
+
+extension Worker {
+    /// Gives a packet to the worker that owns its flow; false when nobody else does.
+    mutating func handsOver(_ bytes: Span<UInt8>, _ key: FlowKey, isChecksumTrusted: Bool) -> Bool {
+        guard let owners = shared.owners, let owner = owners.owner(of: key), owner != index else { return false }
+        if shared.mailboxes[owner].send(packet: [UInt8](copying: bytes), isChecksumTrusted: isChecksumTrusted) {
+            counters.handedOver += 1
+        } else {
+            counters.droppedHandoff += 1
+        }
+        return true
+    }
+
+    /// A SYN of a new connection on a flow whose old one is not quite over.
+    mutating func reopen(_ handle: Handle, _ syn: TCPSegment) {
+        let key = flows[handle].key
+        let last = flows[handle].endpoint.value.timeWaitRecord(now: now).sendNext
+        counters.timeWaitReused += 1
+        dropUpstream(handle)
+        close(handle)
+        lingering.remove(key)
+        open(key, syn: syn, beyond: last)
+    }
+
+    /// Remembers a flow whose late segments want an answer: TIME-WAIT, or a reset of ours (DESIGN.md,
+    /// decision 7).
+    mutating func linger(_ key: FlowKey, _ phase: TCPEndpoint.Phase, _ record: TimeWaitRecord) {
+        switch phase {
+        case .timeWait, .closed(.aborted), .closed(.timedOut):
+            lingering.insert(key, record, until: now + settings.tcp.timeWait)
+        default: break
+        }
+    }
+
+    /// Answers a SYN over the bound of half-open flows: nothing is remembered, and nobody is dialled.
+    mutating func sendCookie(_ key: FlowKey, _ syn: TCPSegment) {
+        counters.cookiesSent += 1
+        let answer = cookies.answer(
+            syn, client: key.client, target: key.target, timestampOffset: timestampOffset(of: key),
+            settings: settings.tcp, now: now)
+        reply(answer, to: key)
+    }
+
+    /// Opens the flow of a cookie that has come back; false when the segment brings none.
+    ///
+    /// The client believes that it is connected, so a refusal of the upstream is a reset for it.
+    mutating func openFromCookie(_ key: FlowKey, _ segment: TCPSegment, payload: Span<UInt8>) -> Bool {
+        guard let cookie = cookies.restore(segment, client: key.client, target: key.target, now: now) else {
+            return false
+        }
+        guard flows.count < flowLimit else {
+            counters.flowLimitHits += 1
+            refuse(key, segment, because: .flowLimit)
+            return true
+        }
+        var flow = Flow(key: key, origin: .tunnel, at: now)
+        flow.isFromCookie = true
+        flow.target = Target(key.target)
+        flow.endpoint = TCPEndpoint(
+            cookie: cookie, timestampOffset: timestampOffset(of: key), family: key.family, settings: settings.tcp,
+            now: now)
+        guard let handle = add(flow) else { return true }
+        counters.cookiesAccepted += 1
+        counters.flowsOpened += 1
+        dial(handle)
+        if flows.contains(handle) { up(handle, segment, payload: payload) }
+        return true
+    }
+
+    func initialSequence(of key: FlowKey, beyond last: SequenceNumber?) -> SequenceNumber {
+        guard let last else { return initialSequences.number(client: key.client, target: key.target, now: now) }
+        return initialSequences.number(client: key.client, target: key.target, beyond: last, now: now)
+    }
+
+    func timestampOffset(of key: FlowKey) -> UInt32 {
+        initialSequences.timestampOffset(client: key.client, target: key.target)
+    }
+}

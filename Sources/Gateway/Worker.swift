@@ -1,0 +1,157 @@
+/// # A worker
+///
+/// A worker is a thread that owns its flows whole: a queue of the TUN device, a poller, a flow table, timers, a
+/// buffer pool, its upstream sockets. Nothing of it is shared, so nothing is locked and no reference is counted
+/// on a packet's way.
+///
+///     wait ─▶ events ─▶ packets ─▶ timers ─▶ serve touched flows ─▶ write the log ─▶ wait
+///
+/// Everything that arrives only changes state and touches its flow; `serve` then does what follows, once a
+/// flow and turn. `DataPath` has the three ways, the other extensions one concern each.
+
+import Addresses
+import Bytes
+import Flows
+import LinuxIO
+import Relay
+import Streams
+import Upstreams
+import Wire
+
+struct Worker: ~Copyable {
+    let index: Int
+    let settings: GatewaySettings
+    let shared: Shared
+
+    // What it owns
+    var poller: Poller
+    var output: TunnelOutput?
+    var packet = PacketBuffer()
+    var flows = Slab<Flow>()
+    var dials = Slab<Dial>()
+    var sessions = Slab<InboundSession>()
+    var forwards = Slab<HTTPForward>()
+    var table: FlowTable
+    var timers: TimerWheel
+    var pool: BufferPool
+    var halfOpen: HalfOpen
+    var lingering: TimeWaitTable<TimeWaitRecord>
+    var fragments = Fragments()
+    var icmpLimits: RateLimiter
+    var memory = UpstreamMemory()
+    var dialBuffers = DialBuffers()
+    var reserve = ReserveDescriptor()
+    let resolver: NameResolver
+    let initialSequences: InitialSequence
+    let cookies: SYNCookies
+
+    // What it knows
+    var now = Clock.now()
+    var counters = Counters()
+    var reasons: [String: Int] = [:]
+    var logLines: [UInt8] = []
+    /// This worker's share of the flows.
+    let flowLimit: Int
+
+    // What is to be done
+    var touched: [Handle] = []
+    var tunnelHasMore = false
+    var isStopping = false
+    /// When memory that nobody needs is given back.
+    var tidyAt = Instant.never
+
+    init(_ seed: consuming WorkerSeed) {
+        let settings = seed.settings
+        let workers = seed.shared.mailboxes.count
+        var random = SystemRandom()
+        index = seed.index
+        self.settings = settings
+        shared = seed.shared
+        resolver = seed.resolver
+        flowLimit = max(1, settings.flows / workers)
+        table = FlowTable(capacity: flowLimit, seed: random.key())
+        timers = TimerWheel(now: Clock.now())
+        pool = BufferPool(budget: settings.bufferMemory / workers)
+        halfOpen = HalfOpen(limit: settings.halfOpen / workers, perDevice: settings.halfOpenPerDevice)
+        lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
+        icmpLimits = RateLimiter(perSecond: settings.icmpPerSecond, seed: random.key())
+        initialSequences = seed.shared.initialSequences
+        cookies = seed.shared.cookies
+        let tap = seed.shared.tap
+        switch seed.queue.take() {
+        case .some(let queue): output = TunnelOutput(queue, tap: tap)
+        case .none: output = nil
+        }
+        poller = seed.poller
+    }
+
+    mutating func run() {
+        var events = [PolledEvent](repeating: .none, count: Poller.batch)
+        while !isStopping {
+            let count = poller.wait(into: &events, until: nextWake)
+            now = Clock.now()
+            for position in 0..<count { take(events[position]) }
+            if tunnelHasMore { tunnelHasMore = readPackets() }
+            serveTouched()
+            expireTimers()
+            serveTouched()
+            tidy()
+            writeLog()
+        }
+        endAllFlows()
+        writeLog()
+    }
+
+    /// When the loop has to go on at the latest.
+    private var nextWake: Instant? {
+        if tunnelHasMore || !touched.isEmpty { return now }
+        let deadline = min(
+            timers.nextDeadline() ?? .never, lingering.nextDeadline ?? .never, fragments.nextDeadline ?? .never, tidyAt)
+        return deadline == .never ? nil : deadline
+    }
+
+    /// Puts a flow on the list of those to be served in this turn.
+    mutating func touch(_ handle: Handle) {
+        guard !flows[handle].isTouched else { return }
+        flows[handle].isTouched = true
+        touched.append(handle)
+    }
+
+    private mutating func take(_ event: PolledEvent) {
+        switch Token(rawValue: event.token) {
+        case .tunnel: tunnelHasMore = true
+        case .mailbox: collectMail()
+        case .listener(let position): acceptClients(position)
+        case .client(let place, let generation):
+            guard let handle = flows.handle(at: place), handle.matches(generation: generation) else { return }
+            flows[handle].client?.note(event)
+            touch(handle)
+        case .upstream(let place, let generation, let slot):
+            guard let handle = flows.handle(at: place), handle.matches(generation: generation) else { return }
+            takeUpstream(event, slot: slot, of: handle)
+        }
+    }
+
+    private mutating func serveTouched() {
+        var position = 0
+        // A flow that could go on but had its share of this turn comes again in the next one.
+        let due = touched.count
+        while position < due {
+            let handle = touched[position]
+            position += 1
+            guard flows.contains(handle) else { continue }
+            flows[handle].isTouched = false
+            serve(handle)
+        }
+        touched.removeFirst(due)
+    }
+
+    private mutating func expireTimers() {
+        while let handle = timers.expire(now) {
+            guard flows.contains(handle) else { continue }
+            timeout(handle)
+        }
+        lingering.expire(now)
+        fragments.expire(now)
+    }
+}

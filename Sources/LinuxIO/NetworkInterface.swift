@@ -1,0 +1,84 @@
+/// What the kernel says about the interfaces of this network namespace.
+
+public import Addresses
+internal import CLinux
+internal import Glibc
+
+/// Questions about network interfaces; changes are made by ip(8).
+public enum NetworkInterface {
+    /// An address of an interface of this machine.
+    public struct Address: Hashable, Sendable {
+        public let interface: String
+        public let address: IPAddress
+        /// Of IPv4 0...32, of IPv6 0...128.
+        public let prefixLength: Int
+
+        public init(interface: String, address: IPAddress, prefixLength: Int) {
+            self.interface = interface
+            self.address = address
+            self.prefixLength = prefixLength
+        }
+    }
+
+    /// The number of an interface.
+    public static func index(of name: String) throws(SystemCallError) -> UInt32 {
+        let index = unsafe if_nametoindex(name)
+        guard index > 0 else { throw .last("if_nametoindex", name) }
+        return index
+    }
+
+    /// The longest IP packet of an interface, in octets.
+    public static func mtu(of name: String) throws(SystemCallError) -> Int {
+        let result = unsafe clinux_interface_mtu(name)
+        guard result >= 0 else { throw SystemCallError("ioctl SIOCGIFMTU", name, negative: result) }
+        return Int(result)
+    }
+
+    /// How many packets wait in an interface before it drops (txqueuelen); for a TUN device those that we read.
+    public static func queueLength(of name: String) throws(SystemCallError) -> Int {
+        let result = unsafe clinux_interface_queue_length(name)
+        guard result >= 0 else { throw SystemCallError("ioctl SIOCGIFTXQLEN", name, negative: result) }
+        return Int(result)
+    }
+
+    /// How many packets an interface has dropped instead of sending; for a TUN device those that we were too
+    /// slow to read.
+    ///
+    /// The number wraps at 2^32; nil when there is no such interface.
+    public static func droppedPackets(of name: String) throws(SystemCallError) -> UInt32? {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&first) == 0 else { throw .last("getifaddrs") }
+        defer { unsafe freeifaddrs(first) }
+        var next = unsafe first
+        while let entry = unsafe next {
+            unsafe next = entry.pointee.ifa_next
+            guard let data = unsafe entry.pointee.ifa_data, unsafe String(cString: entry.pointee.ifa_name) == name
+            else { continue }
+            // Safe: data stands in an interface's own entry alone, not in those of its addresses, and is a
+            // rtnl_link_stats, whose eighth word is tx_dropped (getifaddrs(3), linux/if_link.h).
+            return unsafe data.load(fromByteOffset: 7 * 4, as: UInt32.self)
+        }
+        return nil
+    }
+
+    /// All IPv4 and IPv6 addresses of this machine.
+    public static func addresses() throws(SystemCallError) -> [Address] {
+        var first: UnsafeMutablePointer<ifaddrs>?
+        guard unsafe getifaddrs(&first) == 0 else { throw .last("getifaddrs") }
+        defer { unsafe freeifaddrs(first) }
+        var found: [Address] = []
+        var next = unsafe first
+        while let entry = unsafe next {
+            unsafe next = entry.pointee.ifa_next
+            guard let system = unsafe entry.pointee.ifa_addr, let address = unsafe SocketAddress(system: system)
+            else { continue }
+            var length = address.address.isIPv4 ? 32 : 128
+            if let mask = unsafe entry.pointee.ifa_netmask, let mask = unsafe SocketAddress(system: mask)?.address {
+                length = mask.isIPv4 ? mask.v4.nonzeroBitCount : mask.high.nonzeroBitCount + mask.low.nonzeroBitCount
+            }
+            let name = unsafe String(cString: entry.pointee.ifa_name)
+            found.append(Address(interface: name, address: address.address, prefixLength: length))
+        }
+        return found
+    }
+}

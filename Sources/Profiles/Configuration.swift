@@ -1,0 +1,170 @@
+/// # Profiles: what the gateway is told
+///
+/// A configuration is one JSON5 text. It is read whole or refused whole: an unknown or repeated key, a
+/// wrong type or an impossible value is an error with line, column, key path, what was found and what would
+/// be right. Every setting has its default here, in the initial value of its property, and its range in
+/// `Configuration+Reading`. Keys of features that this version lacks are refused by name, never ignored.
+///
+///     bytes ── JSON5Reader ──▶ JSON5Value ── Section (types, ranges, near misses) ──▶ Configuration
+///     URL ── ProxyURL ──▶ Upstream
+///     arguments ── CommandLineOptions
+///
+/// Secrets are no part of a configuration: it holds the names of the files that they are in.
+
+public import Addresses
+
+/// Everything that one file says.
+public struct Configuration: Equatable, Sendable {
+    /// The TUN device; nil with `tun: false`, when the program is a SOCKS5 and HTTP translator alone.
+    public var tunnel: TunnelOptions? = TunnelOptions()
+    public var network = NetworkOptions()
+    /// The SOCKS5 inbound; nil with `socks: false`.
+    public var socks: InboundOptions? = InboundOptions(port: InboundOptions.socksPort)
+    /// The HTTP inbound; nil unless the file has an `http` object.
+    public var http: InboundOptions?
+    /// At least one; in this version exactly one.
+    public var profiles: [Profile]
+    /// The `id` of the profile in use.
+    public var active: String
+    public var limits = Limits()
+    public var log = LogOptions()
+
+    /// All defaults around these profiles, the first one active.
+    ///
+    /// Traps without any profile.
+    public init(profiles: [Profile]) {
+        precondition(!profiles.isEmpty, "a configuration without profiles")
+        self.profiles = profiles
+        active = profiles[0].id
+    }
+
+    /// The profile that `active` names.
+    public var activeProfile: Profile {
+        profiles.first { $0.id == active } ?? profiles[0]
+    }
+}
+
+/// The TUN device.
+public struct TunnelOptions: Equatable, Sendable {
+    public var name = "starship0"
+    public var mtu = 1500
+    /// Threads, and queues of the device: one each.
+    public var workers = 1
+    public var offload = Offload.full
+
+    /// What is asked of the kernel; what it refuses is done without.
+    public enum Offload: String, CaseIterable, Sendable {
+        /// Checksums and segmentation.
+        case full
+        /// Plain packets of the MTU's size.
+        case none
+    }
+
+    public init() {}
+}
+
+/// What the gateway does to the machine's network.
+public struct NetworkOptions: Equatable, Sendable {
+    public var setup = Setup.none
+    /// The mark of every socket that the gateway opens.
+    public var mark = Mark(value: 0x5300_0000, mask: 0xff00_0000)
+
+    /// Who makes routes and rules.
+    public enum Setup: String, CaseIterable, Sendable {
+        /// Somebody else.
+        case none
+        case gateway
+        case host
+    }
+
+    /// A firewall mark: bits of others stay as they are.
+    public struct Mark: Equatable, Sendable {
+        public var value: UInt32
+        public var mask: UInt32
+
+        public init(value: UInt32, mask: UInt32) {
+            self.value = value
+            self.mask = mask
+        }
+    }
+
+    public init() {}
+}
+
+/// A SOCKS5 or HTTP server for clients that know it.
+public struct InboundOptions: Equatable, Sendable {
+    public static let socksPort: UInt16 = 10808
+    public static let httpPort: UInt16 = 10809
+
+    /// Where to listen, at least one.
+    public var listen: [SocketAddress]
+    /// Who may connect besides the machine itself; not empty when any listener is not on loopback.
+    public var allow: [IPPrefix] = []
+    /// Who must log in; empty: nobody has to.
+    public var users: [User] = []
+    public var outbound = Outbound.active
+
+    /// Where accepted streams go.
+    public enum Outbound: String, CaseIterable, Sendable {
+        /// Through the active profile.
+        case active
+        /// Straight to their destination: this makes the inbound an upstream of its own.
+        case direct
+    }
+
+    /// A name and the file that holds its password.
+    public struct User: Equatable, Sendable {
+        public var name: String
+        public var passwordFile: String
+
+        public init(name: String, passwordFile: String) {
+            self.name = name
+            self.passwordFile = passwordFile
+        }
+    }
+
+    /// The default: IPv4 loopback.
+    public init(port: UInt16) {
+        listen = [SocketAddress(IPAddress(v4: 0x7f00_0001), port)]
+    }
+
+    /// Whether a client at this address may use the inbound.
+    public func allows(_ address: IPAddress) -> Bool {
+        address.isLoopback || allow.contains { $0.contains(address) }
+    }
+}
+
+/// What is written to standard error.
+public struct LogOptions: Equatable, Sendable {
+    public var level = Level.info
+    public var format = Format.auto
+    public var flows = Flows.failed
+
+    /// The least important events that are written.
+    public enum Level: String, CaseIterable, Sendable {
+        case error
+        case warning
+        case notice
+        case info
+        case debug
+    }
+
+    /// How a line begins.
+    public enum Format: String, CaseIterable, Sendable {
+        /// As `journal` when the journal reads, else as `plain`.
+        case auto
+        case plain
+        /// With the priority that the journal understands.
+        case journal
+    }
+
+    /// Which flows have a line at their end.
+    public enum Flows: String, CaseIterable, Sendable {
+        case all
+        /// Those that did not end the way they should.
+        case failed
+        case none
+    }
+
+    public init() {}
+}

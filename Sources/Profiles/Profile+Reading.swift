@@ -1,0 +1,99 @@
+/// The profile and its upstream: what belongs to which type, and hosts written any other way.
+
+extension Profile {
+    init(_ value: JSON5Value, path: String) throws(ConfigurationError) {
+        let section = try Section(
+            value, path: path, keys: ConfigurationKeys.profile, later: ConfigurationKeys.laterProfile)
+        let expected = "a short name of letters, digits, hyphens, dots and underscores"
+        _ = try section.required("id", expected)
+        id = try section.text("id", expected, limit: 64) ?? ""
+        let isPlain = id.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "-._".unicodeScalars.contains($0) }
+        guard isPlain, id.unicodeScalars.first?.isASCIILetterOrDigit == true else {
+            throw section.error(.badValue, "id", found: Shown.text(id), expected: expected)
+        }
+        name = try section.text("name", "a name to show") ?? id
+        upstream = try Upstream(
+            section.required("upstream", "an object: { type, host, port }"), path: Shown.path(path, "upstream"))
+    }
+}
+
+extension Upstream {
+    /// The keys that each type has besides `type` and `kind`.
+    private static func keys(of type: UpstreamType) -> [String] {
+        switch type {
+        case .http: ["host", "port", "user", "passwordFile", "auth", "identify", "halfClose", "http80"]
+        case .socks5: ["host", "port", "user", "passwordFile", "halfClose"]
+        case .direct, .group: ["halfClose"]
+        }
+    }
+
+    init(_ value: JSON5Value, path: String) throws(ConfigurationError) {
+        let section = try Section(
+            value, path: path, keys: ConfigurationKeys.upstream, later: ConfigurationKeys.laterUpstream)
+        var type = UpstreamType.http
+        _ = try section.required("type", "\"http\", \"socks5\" or \"direct\"")
+        try section.read("type", into: &type)
+        guard type != .group else {
+            throw section.error(
+                .notYet, "type", found: "\"group\"", expected: "\"http\", \"socks5\" or \"direct\"",
+                hint: "groups are not in this version yet")
+        }
+        self.init(type: type, server: nil)
+        let own = Self.keys(of: type)
+        for key in ConfigurationKeys.upstream where section[key] != nil && !["type", "kind"].contains(key) {
+            guard own.contains(key) else {
+                throw section.error(
+                    .conflict, key, found: "`\(key)` with type \"\(type.rawValue)\"",
+                    expected: "one of \(own.joined(separator: ", "))")
+            }
+        }
+        if type != .direct { server = try Self.server(section) }
+        credentials = try Self.credentials(section, type: type)
+        try section.read("auth", into: &authentication)
+        try section.read("identify", into: &identify)
+        try section.read("kind", into: &kind)
+        try section.read("halfClose", into: &halfClose)
+        try section.read("http80", into: &plainHTTP)
+    }
+
+    private static func server(_ section: Section) throws(ConfigurationError) -> Server {
+        let expected = "the name or the address of the proxy, alone"
+        _ = try section.required("host", expected)
+        guard case .string(let text)? = section["host"]?.content else {
+            throw section.error(.wrongType, "host", found: section["host"]?.kind ?? "nothing", expected: expected)
+        }
+        let host: Host
+        do throws(HostMistake) {
+            host = try HostText.host(text)
+        } catch {
+            throw section.error(.badValue, "host", found: error.found, expected: expected, hint: error.hint)
+        }
+        _ = try section.required("port", "a whole number from 1 to 65535")
+        var port = 0
+        try section.read("port", into: &port, within: 1...65535)
+        return Server(host: host, port: UInt16(port))
+    }
+
+    private static func credentials(
+        _ section: Section, type: UpstreamType
+    ) throws(ConfigurationError) -> CredentialSource? {
+        // Both lengths stand in one octet of RFC 1929.
+        guard let user = try section.text("user", "a user's name") else {
+            guard section["passwordFile"] == nil else {
+                throw section.error(
+                    .missingKey, "user", found: "a passwordFile and no user", expected: "both or neither")
+            }
+            return nil
+        }
+        guard type != .http || !user.utf8.contains(UInt8(ascii: ":")) else {
+            throw section.error(
+                .badValue, "user", found: "a name with a colon", expected: "a user's name without one",
+                hint: "Basic authentication ends the name there (RFC 7617)")
+        }
+        let expected = "the path of the file that holds the password"
+        guard let file = try section.text("passwordFile", expected, limit: 4095) else {
+            throw section.error(.missingKey, "passwordFile", found: "a user and no passwordFile", expected: expected)
+        }
+        return CredentialSource(user: user, password: .file(file))
+    }
+}

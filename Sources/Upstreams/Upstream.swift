@@ -1,0 +1,165 @@
+/// # Upstreams: the way to a target
+///
+/// An `Upstream` is what a profile names: an HTTP proxy, a SOCKS5 proxy, or nothing in between. A `Dial`
+/// carries one stream there, from "whose address is it" to "the proxy said yes". The conversations
+/// themselves (`ConnectDialogue`, `SOCKS5Dialogue`) are values without sockets; the dial moves their bytes.
+///
+///     start ─▶ needsName ─▶ resolved ─▶ register ─▶ ready … ─▶ open or failed
+///
+/// Workers share an `Upstream`; it never changes, but for what was learned about credentials and port 80.
+
+import Addresses
+public import Bytes
+internal import Synchronization
+public import Wire
+
+/// What the configuration says about one upstream.
+public struct UpstreamSettings: Equatable, Sendable {
+    public enum Kind: Equatable, Sendable {
+        /// A proxy that takes CONNECT (RFC 9110, section 9.3.6).
+        case http(server: Target)
+        /// A proxy that speaks RFC 1928.
+        case socks5(server: Target)
+        /// The target itself.
+        case direct
+    }
+
+    /// When credentials are sent.
+    public enum Authentication: Equatable, Sendable { case preemptive, challenge }
+
+    /// How plain http goes through an HTTP proxy.
+    public enum PlainHTTP: Equatable, Sendable {
+        /// With CONNECT until the proxy refuses one to port 80 with 403 or 405, then in absolute form.
+        case auto
+        case connect
+        case absolute
+    }
+
+    public var kind: Kind
+    public var user: String?
+    public var password: String?
+    public var authentication = Authentication.preemptive
+    /// Says who the client is, for proxies that keep their clients apart.
+    public var identify = false
+    public var plainHTTP = PlainHTTP.auto
+    /// For one TCP connection.
+    public var connectTimeout = Interval.seconds(5)
+    /// For everything, names and logins included.
+    public var overallTimeout = Interval.seconds(20)
+    /// The routing mark of our sockets.
+    public var mark: UInt32?
+    /// Where streams may not go.
+    public var policy = DirectPolicy()
+
+    public init(_ kind: Kind) { self.kind = kind }
+}
+
+extension UpstreamSettings: CustomStringConvertible, CustomReflectable {
+    /// The way without its secret.
+    public var description: String {
+        switch kind {
+        case .http(let server): "http \(server)"
+        case .socks5(let server): "socks5 \(server)"
+        case .direct: "direct"
+        }
+    }
+
+    public var customMirror: Mirror { Mirror(self, children: ["kind": description]) }
+}
+
+/// Why settings cannot be used.
+public enum UpstreamSettingsError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Basic credentials have no colon in the user and no control characters (RFC 7617, section 2).
+    case unusableBasicCredentials
+    /// A SOCKS5 login has 1 to 255 octets in either part (RFC 1929, section 2).
+    case unusableSOCKS5Login
+
+    public var description: String {
+        switch self {
+        case .unusableBasicCredentials:
+            "a user name for an HTTP proxy must not contain a colon, and neither part may hold control characters"
+        case .unusableSOCKS5Login:
+            "user and password for a SOCKS5 proxy must have 1 to 255 bytes each"
+        }
+    }
+}
+
+/// One upstream as the workers share it.
+public final class Upstream: Sendable {
+    public let settings: UpstreamSettings
+
+    let credentials: BasicCredentials?
+    let login: SOCKS5Login?
+    let gate = CredentialGate()
+    /// The server's address where it was given as one.
+    let literalAddress: [IPAddress]?
+    private let port80Refused = Atomic(false)
+
+    public init(_ settings: UpstreamSettings) throws(UpstreamSettingsError) {
+        self.settings = settings
+        var credentials: BasicCredentials?
+        var login: SOCKS5Login?
+        if let user = settings.user {
+            let password = settings.password ?? ""
+            switch settings.kind {
+            case .http:
+                credentials = BasicCredentials(user: user, password: password)
+                guard credentials != nil else { throw .unusableBasicCredentials }
+            case .socks5:
+                guard (1...255).contains(user.utf8.count), (1...255).contains(password.utf8.count) else {
+                    throw .unusableSOCKS5Login
+                }
+                login = SOCKS5Login(user: Array(user.utf8), password: Array(password.utf8))
+            case .direct:
+                break
+            }
+        }
+        self.credentials = credentials
+        self.login = login
+        switch settings.kind {
+        case .http(let server), .socks5(let server):
+            if case .address(let address) = server.host { literalAddress = [address] } else { literalAddress = nil }
+        case .direct:
+            literalAddress = nil
+        }
+    }
+
+    /// The machine that is connected to; nil for direct dials.
+    public var server: Target? {
+        switch settings.kind {
+        case .http(let server), .socks5(let server): server
+        case .direct: nil
+        }
+    }
+
+    /// Whether plain http goes to this upstream in absolute form, by the settings or by what was learned.
+    public var usesAbsoluteForm: Bool {
+        guard case .http = settings.kind else { return false }
+        switch settings.plainHTTP {
+        case .auto: return port80Refused.load(ordering: .relaxed)
+        case .connect: return false
+        case .absolute: return true
+        }
+    }
+
+    /// The translator for a stream that was opened in absolute form.
+    public func forward(to target: Target, for client: ClientIdentity?, oneRequest: Bool = false) -> HTTPForward {
+        var fields: [UInt8] = []
+        if settings.identify { client?.writeFields(into: &fields) }
+        credentials?.writeProxyAuthorization(into: &fields)
+        return HTTPForward(to: target, as: .absolute, adding: fields, oneRequest: oneRequest)
+    }
+
+    /// Whether the credentials are known to be bad and are not sent for the time being.
+    public func credentialsAreLockedOut(at now: Instant) -> Bool { gate.isShut(at: now) }
+
+    /// Takes note of a 407 that came to credentials outside of a dial: in absolute form.
+    public func credentialsWereRejected(at now: Instant) { gate.reject(at: now) }
+
+    /// Whether a CONNECT that was answered so is to be carried on in absolute form; remembers it if it is.
+    func fallsBackToAbsoluteForm(_ target: Target, status: Int) -> Bool {
+        guard target.port == 80, status == 403 || status == 405, settings.plainHTTP == .auto else { return false }
+        port80Refused.store(true, ordering: .relaxed)
+        return true
+    }
+}

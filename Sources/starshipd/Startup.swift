@@ -1,0 +1,224 @@
+/// From the configuration's words to the gateway's: files are read here, secrets among them, and nowhere else.
+
+import Addresses
+import Bytes
+import Capture
+import Gateway
+import LinuxIO
+import Profiles
+import Relay
+import Streams
+import Upstreams
+import Wire
+
+/// Why a start ends before anything was opened.
+enum StartupError: Error, CustomStringConvertible {
+    case file(FileError)
+    case configuration(String, ConfigurationError)
+    case secret(String, SecretError)
+    case url(String, ProxyURLError)
+
+    /// EX_CONFIG: the file is there and wrong.
+    var exitCode: Int32 {
+        switch self {
+        case .file: 1
+        case .configuration, .secret, .url: 78
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .file(let error): "\(error)"
+        case .configuration(let path, let error): "\(path):\(error)"
+        case .secret(let path, let error): "\(path): \(error)"
+        case .url(let path, let error): "\(path): \(error)"
+        }
+    }
+}
+
+struct Startup {
+    /// The longest configuration that is read.
+    private static let configurationLimit = 4 << 20
+
+    let configuration: Configuration
+    let settings: GatewaySettings
+    let capture: CaptureSettings?
+
+    /// Reads everything that the options name.
+    init(_ options: CommandLineOptions) throws(StartupError) {
+        var configuration = try Self.read(options.configuration)
+        if let override = options.upstream {
+            let upstream = try Self.upstream(override)
+            do throws(ConfigurationError) {
+                configuration = try configuration.replacingUpstream(by: upstream)
+            } catch {
+                throw .configuration("--upstream", error)
+            }
+        }
+        self.configuration = configuration
+        settings = try Self.settings(configuration)
+        capture = options.capture.map {
+            CaptureSettings(
+                path: $0.file, filter: $0.filter, snapLength: $0.snap, fileSize: $0.size, fileCount: $0.files)
+        }
+    }
+
+    private static func read(_ path: String) throws(StartupError) -> Configuration {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try SmallFile.read(path, limit: configurationLimit)
+        } catch {
+            throw .file(error)
+        }
+        do throws(ConfigurationError) {
+            return try Configuration.parse(bytes)
+        } catch {
+            throw .configuration(path, error)
+        }
+    }
+
+    private static func upstream(_ override: CommandLineOptions.UpstreamOverride) throws(StartupError)
+        -> Profiles.Upstream
+    {
+        switch override {
+        case .url(let url): return url.upstream
+        case .file(let path):
+            let bytes = try readSecret(path)
+            do throws(ProxyURLError) {
+                return try ProxyURL.parse(file: bytes.span).upstream
+            } catch {
+                throw .url(path, error)
+            }
+        }
+    }
+
+    private static func readSecret(_ path: String) throws(StartupError) -> [UInt8] {
+        do throws(FileError) {
+            return try SmallFile.readSecret(path)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    private static func password(_ source: CredentialSource.Password) throws(StartupError) -> String {
+        switch source {
+        case .given(let secret): return secret.revealed
+        case .file(let path):
+            let bytes = try readSecret(path)
+            do throws(SecretError) {
+                return try Secret.parse(file: bytes.span).revealed
+            } catch {
+                throw .secret(path, error)
+            }
+        }
+    }
+
+    private static func settings(_ configuration: Configuration) throws(StartupError) -> GatewaySettings {
+        let profile = configuration.activeProfile
+        let limits = configuration.limits
+        var settings = GatewaySettings(
+            upstream: try upstreamSettings(profile.upstream, configuration), profile: profile.id)
+        settings.workers = configuration.tunnel?.workers ?? 1
+        settings.tunnel = configuration.tunnel.map {
+            GatewaySettings.Tunnel(name: $0.name, offload: $0.offload == .full ? .full : .none)
+        }
+        settings.listeners = try listeners(configuration)
+        settings.halfClose = profile.upstream.halfClose == .hold ? .hold : .pass
+        settings.flows = limits.flows
+        settings.halfOpen = limits.halfOpen
+        settings.halfOpenPerDevice = limits.halfOpenPerDevice
+        settings.bufferMemory = limits.bufferBudget(memory: ProcessMemory.ofMachine())
+        settings.icmpPerSecond = limits.icmpErrors
+        settings.tcp.interfaceMTU = configuration.tunnel?.mtu ?? 1500
+        settings.tcp.receiveAllowance = limits.flowBuffer
+        settings.tcp.sendAllowance = limits.flowBuffer
+        settings.tcp.synAcknowledgementRetries = limits.synAck.count
+        settings.tcp.keepaliveIdle = limits.keepaliveClient
+        settings.tcp.timeWait = limits.timeWait
+        settings.relay = RelayLimits(halfClose: limits.halfClose, idle: limits.idle)
+        settings.upstreamKeepalive = limits.keepaliveUpstream
+        settings.logLevel = level(configuration.log.level)
+        settings.flowLog = flowLog(configuration.log.flows)
+        settings.isJournal =
+            configuration.log.format == .auto ? StandardError.isJournal : configuration.log.format == .journal
+        return settings
+    }
+
+    private static func upstreamSettings(
+        _ upstream: Profiles.Upstream, _ configuration: Configuration
+    ) throws(StartupError) -> UpstreamSettings {
+        var settings = UpstreamSettings(kind(of: upstream))
+        if let credentials = upstream.credentials {
+            settings.user = credentials.user
+            settings.password = try password(credentials.password)
+        }
+        settings.authentication = upstream.authentication == .challenge ? .challenge : .preemptive
+        settings.identify = upstream.identify
+        switch upstream.plainHTTP {
+        case .auto: settings.plainHTTP = .auto
+        case .connect: settings.plainHTTP = .connect
+        case .absolute: settings.plainHTTP = .absolute
+        }
+        settings.connectTimeout = configuration.limits.dial
+        settings.overallTimeout = configuration.limits.connect
+        if configuration.tunnel != nil, Socket.mayMark() { settings.mark = configuration.network.mark.value }
+        settings.policy.own = ownAddresses()
+        return settings
+    }
+
+    private static func kind(of upstream: Profiles.Upstream) -> UpstreamSettings.Kind {
+        guard let server = upstream.server else { return .direct }
+        let host: Wire.Host =
+            switch server.host {
+            case .address(let address): .address(address)
+            case .name(let name): .name(name)
+            }
+        let target = Target(host: host, port: server.port)
+        return upstream.type == .socks5 ? .socks5(server: target) : .http(server: target)
+    }
+
+    /// The machine's addresses but loopback, which direct dials refuse anyway.
+    private static func ownAddresses() -> [IPPrefix] {
+        let addresses = (try? NetworkInterface.addresses()) ?? []
+        return addresses.filter { !$0.address.isLoopback }
+            .compactMap { IPPrefix($0.address, length: $0.address.isIPv4 ? 32 : 128) }
+    }
+
+    private static func listeners(_ configuration: Configuration) throws(StartupError) -> [GatewaySettings.Listener] {
+        var listeners: [GatewaySettings.Listener] = []
+        for (options, isSOCKS) in [(configuration.socks, true), (configuration.http, false)] {
+            guard let options else { continue }
+            var logins: [(user: String, password: String)] = []
+            for user in options.users { logins.append((user.name, try password(.file(user.passwordFile)))) }
+            let kind: GatewaySettings.Listener.Kind =
+                isSOCKS
+                ? .socks(logins.map { SOCKS5Login(user: Array($0.user.utf8), password: Array($0.password.utf8)) })
+                : .http(logins.compactMap { BasicCredentials(user: $0.user, password: $0.password) })
+            for address in options.listen {
+                listeners.append(
+                    GatewaySettings.Listener(
+                        kind: kind, address: address, allow: options.allow,
+                        outbound: options.outbound == .direct ? .direct : .active))
+            }
+        }
+        return listeners
+    }
+
+    private static func level(_ level: LogOptions.Level) -> LogLevel {
+        switch level {
+        case .error: .error
+        case .warning: .warning
+        case .notice: .notice
+        case .info: .info
+        case .debug: .debug
+        }
+    }
+
+    private static func flowLog(_ flows: LogOptions.Flows) -> GatewaySettings.FlowLog {
+        switch flows {
+        case .all: .all
+        case .failed: .failed
+        case .none: .none
+        }
+    }
+}

@@ -1,0 +1,73 @@
+/// Small round trips, stalled flows, short queues.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension LabTests {
+    @Suite("timing")
+    struct TimingTests {
+        /// Nagle and delayed ACK must not meet (B240).
+        @Test("five hundred small round trips are quick", arguments: Way.allCases)
+        func pingPong(way: Way) throws {
+            let lab = try Lab()
+            let proxy = try ScriptedProxy(lab, [[.connect, .established, .echo()]])
+            let daemon = try Daemon(lab)
+            let talk = try lab.client(way, [.pingPong(bytes: 3, count: 500)])
+            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect((talk.median ?? 9) < 0.002 && (talk.p99 ?? 9) < 0.02, "\(talk)")
+            withExtendedLifetime(proxy) {}
+        }
+
+        /// A client that never reads, by either way, and a half-closed one (B242).
+        @Test("stalled flows cost no CPU, and others go on")
+        func stalled() throws {
+            let lab = try Lab()
+            let proxy = try ScriptedProxy(
+                lab,
+                [
+                    [.connect, .established, .sendBytes(50_000_000)], [.connect, .established, .sendBytes(50_000_000)],
+                    [.connect, .established, .receiveEnd(.fin), .pause(60)], [.connect, .established, .echo()],
+                ])
+            let daemon = try Daemon(lab)
+            let seconds: Double = LongRun.isOn ? 30 : 8
+            var stalls: [LabProgram] = []
+            for way in Way.allCases { stalls.append(try lab.startClient(way, [.pause(seconds + 10)])) }
+            _ = Lab.wait(1) { false }
+            stalls.append(try lab.startClient(.tunnel, [.halfClose, .pause(seconds + 10)]))
+            _ = Lab.wait(2) { false }
+            let before = daemon.cpuSeconds
+            _ = Lab.wait(seconds - 2) { false }
+            #expect((daemon.cpuSeconds - before) / (seconds - 2) < 0.02)
+            let talk = try lab.client(.tunnel, [.pingPong(bytes: 3, count: 100)])
+            #expect(talk.failed == nil && (talk.median ?? 9) < 0.002, "\(talk) \(daemon.program.errors)")
+            withExtendedLifetime((proxy, stalls)) {}
+        }
+
+        /// The kernel's queue in front of the device is short (B244).
+        @Test("a short transmit queue doesn't starve uploads")
+        func queueLengths() throws {
+            let lab = try Lab()
+            let origins = try Origins(lab, [.transfer])
+            let proxy = try Upstream.embedded.start(in: lab)
+            var seconds: [Int: Double] = [:]
+            for length in [100, 500, 1000, 10000] {
+                let daemon = try Daemon(
+                    lab, Daemon.Settings { $0.upstream = Daemon.Settings.http(Upstream.embedded.port) })
+                try lab.run(.gateway, ["ip", "link", "set", "starship0", "txqueuelen", "\(length)"])
+                let client = LabClient(lab, origins, .tunnel, authority: origins.authority)
+                let runs = try (0..<3).map { _ in
+                    let began = Date()
+                    try client.transfer("up", 128 << 20)
+                    return Date().timeIntervalSince(began)
+                }
+                seconds[length] = runs.min()
+                #expect(try daemon.stop() == 0)
+            }
+            let best = seconds.values.min() ?? 1
+            let worst = seconds.values.max() ?? 99
+            #expect(best / worst > 0.5, "seconds by queue length: \(seconds)")
+            withExtendedLifetime(proxy) {}
+        }
+    }
+}

@@ -1,0 +1,128 @@
+/// `starshipd` in the lab's gateway namespace: its configuration, its log, its counters and what it uses.
+
+import Foundation
+
+public final class Daemon {
+    /// The parts of the configuration that tests change; texts are JSON5.
+    public struct Settings {
+        public var workers = 1
+        public var offload = true
+        public var upstream = Settings.http(ScriptedProxy.port)
+        /// Keys of `socks` behind `listen` and `allow`.
+        public var socks = ""
+        public var limits = ""
+        /// Further keys at the top of the file, each ending in a comma.
+        public var more = ""
+        /// Programs in front of the daemon, such as `prlimit`, and arguments behind its configuration.
+        public var wrapper: [String] = []
+        public var arguments: [String] = []
+
+        public init() {}
+
+        public init(_ change: (inout Settings) -> Void) { change(&self) }
+
+        /// An HTTP proxy in the internet namespace, with further keys of the upstream.
+        public static func http(_ port: Int, _ more: String = "") -> String {
+            "{ type: \"http\", host: \"\(Upstream.address)\", port: \(port)\(more.isEmpty ? "" : ", ")\(more) }"
+        }
+
+        var text: String {
+            """
+            {
+              tun: { name: "starship0", mtu: 1500, workers: \(workers), offload: \(offload ? "\"full\"" : "\"none\"") },
+              network: { setup: "none" },
+              socks: { listen: "\(Lab.socksAddress):\(Lab.socksPort)", allow: ["10.9.0.0/24"], \(socks) },
+              limits: { \(limits) },
+              log: { flows: "all" },
+              \(more)
+              profiles: [{ id: "lab", name: "Lab", upstream: \(upstream) }],
+              active: "lab"
+            }
+            """
+        }
+    }
+
+    public let program: LabProgram
+    private let lab: Lab
+
+    /// Starts it, waits until it is ready and leads the device's traffic into its TUN device.
+    public init(_ lab: Lab, _ settings: Settings = Settings(), routed: Bool = true) throws {
+        self.lab = lab
+        let file = lab.directory.appending(path: "starshipd.json5")
+        try settings.text.write(to: file, atomically: true, encoding: .utf8)
+        program = try lab.start(
+            .gateway,
+            settings.wrapper + ["\(Lab.binaries)/starshipd", "--config", file.path] + settings.arguments)
+        try program.waitFor("event=ready", within: 15)
+        if routed { try lab.route() }
+    }
+
+    // Its log
+
+    /// The lines of one event, newest last.
+    public func events(_ event: String) -> [Substring] {
+        program.errors.split(separator: "\n").filter { $0.contains("event=\(event)") }
+    }
+
+    /// Waits for a flow that ended, with all of these texts in its line.
+    public func flow(with texts: [String], within seconds: Double = 5) -> Bool {
+        Lab.wait(seconds) { events("flow").contains { line in texts.allSatisfy { line.contains($0) } } }
+    }
+
+    // Its counters
+
+    /// Asks for a snapshot and returns it.
+    public func snapshot() throws -> Snapshot {
+        let before = snapshots.count
+        program.signal(.userSignal)
+        guard Lab.wait(5, until: { snapshots.count > before }), let line = snapshots.last else {
+            throw LabError("no snapshot came: \(program.errors.suffix(2000))")
+        }
+        return try Snapshot(line)
+    }
+
+    private var snapshots: [Substring] { program.errors.split(separator: "\n").filter { $0.hasPrefix("{") } }
+
+    /// Waits until a snapshot satisfies a condition; returns the last one.
+    public func snapshot(within seconds: Double, until holds: (Snapshot) -> Bool) throws -> Snapshot {
+        var last = try snapshot()
+        _ = try Lab.wait(seconds) {
+            if holds(last) { return true }
+            usleep(50_000)
+            last = try snapshot()
+            return holds(last)
+        }
+        return last
+    }
+
+    // What it uses
+
+    public var isRunning: Bool { program.isRunning }
+
+    /// How many descriptors it has open.
+    public var descriptors: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(program.pid)/fd").count) ?? 0
+    }
+
+    /// Its resident memory in KiB.
+    public var residentKiB: Int {
+        let status = (try? String(contentsOfFile: "/proc/\(program.pid)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+        return line.flatMap { Int($0.filter(\.isNumber)) } ?? 0
+    }
+
+    /// The CPU time that it has used, in seconds.
+    public var cpuSeconds: Double {
+        let text = (try? String(contentsOfFile: "/proc/\(program.pid)/stat", encoding: .utf8)) ?? ""
+        // Behind the name, which may hold blanks, utime and stime are the 12th and 13th field.
+        let fields = text.drop { $0 != ")" }.split(separator: " ").dropFirst()
+        let ticks = fields.dropFirst(11).prefix(2).compactMap { Double($0) }.reduce(0, +)
+        return ticks / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    /// Ends it by SIGTERM, and returns its exit status.
+    public func stop(within seconds: Double = 10) throws -> Int32 {
+        program.signal(.terminate)
+        return try program.wait(within: seconds).status
+    }
+}

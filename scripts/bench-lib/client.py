@@ -1,0 +1,70 @@
+"""The load generator's client, run in a lab's device namespace, and what its lines say."""
+
+import json
+import selectors
+import subprocess
+import time
+
+from lab import NET, LabError
+
+
+def once(lab, *words, timeout=60):
+    """Runs one client to its end and returns the JSON line that it printed."""
+    command = ["ip", "netns", "exec", lab.dev, lab.programs.bench, "client"] + [str(word) for word in words]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    except subprocess.TimeoutExpired:
+        raise LabError(f"{' '.join(command)}: not done after {timeout} s\n{lab.log()}")
+    if result.returncode != 0:
+        raise LabError(f"{' '.join(command)}: {result.stderr.strip()}\n{lab.log()}")
+    return json.loads(result.stdout.splitlines()[-1])
+
+
+def wait_until_ready(lab, port, seconds=10):
+    """Waits until a byte makes the way there and back through the gateway."""
+    until = time.monotonic() + seconds
+    while True:
+        try:
+            return once(lab, "latency", "--kind", "first-byte", "--to", f"{NET}:{port}", "--count", 1, "--limit", 1)
+        except LabError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.1)
+
+
+class Holder:
+    """A client that opens many connections, and then moves bytes on them and closes them when told to."""
+
+    def __init__(self, lab, port, count, limit=20):
+        self.limit = limit
+        self.lab = lab
+        self.process = lab.spawn(
+            lab.dev, [lab.programs.bench, "client", "hold", "--to", f"{NET}:{port}", "--count", count,
+                      "--limit", limit], interactive=True)
+        self.lines = selectors.DefaultSelector()
+        self.lines.register(self.process.stdout, selectors.EVENT_READ)
+        self.opened = self.answer()
+
+    def answer(self):
+        if not self.lines.select(self.limit + 5):
+            raise LabError("the holding client says nothing")
+        line = self.process.stdout.readline()
+        if not line:
+            raise LabError(f"the holding client is gone\n{self.lab.log()}")
+        return json.loads(line)
+
+    def tell(self, *words):
+        self.process.stdin.write((" ".join(str(word) for word in words) + "\n").encode())
+        self.process.stdin.flush()
+        return self.answer()
+
+    def move(self, count):
+        """Sends `count` bytes on each connection and reads them back."""
+        return self.tell("move", count)
+
+    def close(self):
+        """Closes the connections and ends the client."""
+        closed = self.tell("close")
+        self.lines.close()
+        self.lab.stop(self.process)
+        return closed
