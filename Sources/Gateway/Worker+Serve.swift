@@ -76,7 +76,11 @@ extension Worker {
 
     /// Ends the flow when nothing is left to do, or sets its timer.
     mutating func settle(_ handle: Handle) {
-        if isOver(handle) { return close(handle) }
+        if isOver(handle) {
+            // A client that was reset is a reset for the upstream too, never the end of a whole stream.
+            if flows[handle].client != nil, flows[handle].client.value.failure != nil { dropUpstream(handle) }
+            return close(handle)
+        }
         var deadline = Instant.never
         if flows[handle].endpoint != nil { deadline = flows[handle].endpoint.value.deadline }
         if let dial = flows[handle].dial {
