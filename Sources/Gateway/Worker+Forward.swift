@@ -54,7 +54,10 @@ extension Worker {
         }
         // Nothing of what follows the one request of a connection goes anywhere, so it must not wait either.
         if forwards[forward].isFinished { flows[handle].held.removeAll(in: &pool) }
-        return false
+        // The poller tells of each edge once: a client that may have more is asked again in the next turn.
+        return flows[handle].client != nil && flows[handle].client.value.isReadable
+            && flows[handle].held.count < Self.waitingLimit
+            && flows[handle].upstream.value.waiting.count < Self.waitingLimit
     }
 
     /// What the client has sent and was not rewritten yet.
