@@ -105,8 +105,9 @@ struct Worker: ~Copyable {
     /// When the loop has to go on at the latest.
     private var nextWake: Instant? {
         if tunnelHasMore || !touched.isEmpty { return now }
-        return [timers.nextDeadline(), lingering.nextDeadline, fragments.nextDeadline, tidyAt]
-            .compactMap(\.self).min()
+        let deadline = min(
+            timers.nextDeadline() ?? .never, lingering.nextDeadline ?? .never, fragments.nextDeadline ?? .never, tidyAt)
+        return deadline == .never ? nil : deadline
     }
 
     /// Puts a flow on the list of those to be served in this turn.

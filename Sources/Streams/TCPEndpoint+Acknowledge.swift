@@ -4,10 +4,10 @@ import Wire
 
 extension TCPEndpoint {
     /// Whether the client acknowledges selectively; then RACK finds losses, else duplicate ACKs do (RFC 6582).
-    private var usesSACK: Bool { offer.selectiveAcknowledgements }
+    @inline(__always) private var usesSACK: Bool { offer.selectiveAcknowledgements }
 
     /// The octets in flight, by the best knowledge that there is.
-    var inFlight: Int {
+    @inline(__always) var inFlight: Int {
         usesSACK ? scoreboard.outstanding : max(scoreboard.outstanding - recovery.duplicates * segmentSize, 0)
     }
 

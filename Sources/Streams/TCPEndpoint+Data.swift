@@ -4,17 +4,17 @@ import Wire
 
 extension TCPEndpoint {
     /// Lost octets before new ones, as far as the windows let them (RFC 6675, section 5, NextSeg).
-    mutating func nextData(now: Instant, pool: borrowing BufferPool, maximumPayload: Int) -> OutgoingSegment? {
+    mutating func nextData(now: Instant, maximumPayload: Int) -> Plan? {
         guard scoreboard.lost > 0 || unsent > 0 || finIsUnsent else { return nil }
         let size = sizeWithBlocks
         let most = max(maximumPayload - (segmentSize - size), size)
         if let index = scoreboard.firstLost() {
-            return retransmission(index, size: size, most: most, now: now, pool: pool)
+            return retransmission(index, size: size, most: most, now: now)
         }
-        return newData(size: size, most: most, now: now, pool: pool)
+        return newData(size: size, most: most, now: now)
     }
 
-    private var finIsUnsent: Bool {
+    @inline(__always) private var finIsUnsent: Bool {
         guard isFinishing else { return false }
         switch phase {
         case .finWait1, .closing, .lastAck: return sendNext == ownFIN
@@ -22,29 +22,31 @@ extension TCPEndpoint {
         }
     }
 
-    /// What the congestion window leaves for one segment, in whole segments; `part` octets are wanted at least.
-    private func congestionRoom(size: Int) -> Int {
+    /// What the congestion window leaves of the octets that are wanted: all of them, or whole segments.
+    @inline(__always) private func congestionRoom(size: Int, wanted: Int) -> Int {
         let room = congestion.window - inFlight
+        if wanted <= room { return wanted }
         if room >= size { return room - room % size }
         // Half a segment or more is rounded up: octets and segments don't fall together exactly in a recovery.
         return room * 2 > size || inFlight == 0 ? size : 0
     }
 
     private mutating func retransmission(
-        _ index: Int, size: Int, most: Int, now: Instant, pool: borrowing BufferPool
-    ) -> OutgoingSegment? {
+        _ index: Int, size: Int, most: Int, now: Instant
+    ) -> Plan? {
         let record = scoreboard.records[index]
         let edge = sendUnacknowledged + sendWindow
-        let room = congestionRoom(size: size)
+        let room = congestionRoom(size: size, wanted: record.octets)
         guard room > 0, record.start < edge else { return nil }
-        let octets = min(record.octets, room, most, max(edge - record.start, 1))
-        return resend(index, octets: octets, size: size, now: now, pool: pool)
+        var octets = min(record.octets, room, most, edge - record.start)
+        if octets < record.octets, octets > size { octets -= octets % size }
+        return resend(index, octets: octets, size: size, now: now)
     }
 
     /// Sends the first octets of a record again.
     private mutating func resend(
-        _ index: Int, octets: Int, size: Int, now: Instant, pool: borrowing BufferPool
-    ) -> OutgoingSegment {
+        _ index: Int, octets: Int, size: Int, now: Instant
+    ) -> Plan {
         let start = scoreboard.records[index].start
         if scoreboard.headSentAt != nil, start == sendUnacknowledged { lossTimer.base = now }
         scoreboard.retransmit(index, octets: octets, at: now)
@@ -52,16 +54,16 @@ extension TCPEndpoint {
         rate.sent(octets)
         accounts.retransmitted += UInt64(octets)
         armLossTimer(now)
-        return segment(start, octets: octets, size: size, now: now, pool: pool)
+        return plan(start, octets: octets, size: size)
     }
 
     private mutating func newData(
-        size: Int, most: Int, now: Instant, pool: borrowing BufferPool
-    ) -> OutgoingSegment? {
+        size: Int, most: Int, now: Instant
+    ) -> Plan? {
         let unsent = unsent
         let windowRoom = sendUnacknowledged + sendWindow - sendNext
         if scoreboard.isEmpty { resumeAfterIdle(now) }
-        let room = congestionRoom(size: size)
+        let room = congestionRoom(size: size, wanted: max(unsent, 1))
         var octets = min(unsent, max(windowRoom, 0), room, most)
         if octets < unsent {
             octets = withoutSilliness(octets, size: size, windowRoom: windowRoom)
@@ -71,8 +73,6 @@ extension TCPEndpoint {
                 armLossTimer(now)
                 return nil
             }
-        } else if unsent > 0, octets > room {
-            return nil
         }
         let withFIN = finIsAfter(octets)
         guard octets > 0 || withFIN, unsent == 0 || room > 0 else { return nil }
@@ -86,10 +86,10 @@ extension TCPEndpoint {
         lossTimer.tailBase = now
         accounts.sent += UInt64(octets)
         armLossTimer(now)
-        return segment(start, octets: length, size: size, now: now, pool: pool)
+        return plan(start, octets: length, size: size)
     }
 
-    private func finIsAfter(_ octets: Int) -> Bool {
+    @inline(__always) private func finIsAfter(_ octets: Int) -> Bool {
         guard isFinishing, sendNext + octets == ownFIN else { return false }
         switch phase {
         case .finWait1, .closing, .lastAck: return true
@@ -99,7 +99,7 @@ extension TCPEndpoint {
 
     /// Silly window avoidance (RFC 9293, section 3.8.6.2.1): a part of what waits goes in whole segments, or when it
     /// is half of the largest window that this client ever had.
-    private func withoutSilliness(_ octets: Int, size: Int, windowRoom: Int) -> Int {
+    @inline(__always) private func withoutSilliness(_ octets: Int, size: Int, windowRoom: Int) -> Int {
         if octets >= size { return octets - octets % size }
         return octets == windowRoom && octets >= max(largestSendWindow / 2, 1) ? octets : 0
     }
@@ -107,7 +107,7 @@ extension TCPEndpoint {
     /// Whether to wait for the next acknowledgement, so that a larger super-segment goes out.
     ///
     /// What is worth waiting for is what the stream sends in a millisecond; a third of the window goes at once.
-    private func waitsForMore(_ octets: Int, room: Int, windowRoom: Int, most: Int, now: Instant) -> Bool {
+    @inline(__always) private func waitsForMore(_ octets: Int, room: Int, windowRoom: Int, most: Int, now: Instant) -> Bool {
         guard recovery.state == .open, scoreboard.isClean, !scoreboard.isEmpty, room < most, windowRoom > room
         else { return false }
         let perMillisecond =
@@ -134,45 +134,35 @@ extension TCPEndpoint {
         congestion.pause(idle)
     }
 
-    /// A segment of octets that are in the queue, or of the FIN behind them.
-    func payloadRange(_ start: SequenceNumber, octets: Int) -> (offset: Int, count: Int, hasFIN: Bool) {
+    /// The plan of a segment with octets of the queue, or with the FIN behind them.
+    @inline(__always) private func plan(_ start: SequenceNumber, octets: Int, size: Int) -> Plan {
         let offset = start - sendUnacknowledged
         let count = min(octets, sendQueue.count - offset)
-        return (offset, count, count < octets)
-    }
-
-    mutating func segment(
-        _ start: SequenceNumber, octets: Int, size: Int, now: Instant, pool: borrowing BufferPool
-    ) -> OutgoingSegment {
-        let (offset, count, hasFIN) = payloadRange(start, octets: octets)
         var flags: TCPFlags = .acknowledge
-        if hasFIN { flags.insert(.fin) }
+        if count < octets { flags.insert(.fin) }
         if count > 0, offset + count == sendQueue.count { flags.insert(.push) }
-        let segment = header(start, flags: flags, payload: count, now: now, available: pool.available)
-        return OutgoingSegment(
-            segment, payload: sendQueue.runs(from: offset, count: count, in: pool),
-            gsoSize: count > size ? size : 0)
+        return Plan(sequence: start, flags: flags, offset: offset, count: count, size: size)
     }
 
     // MARK: Probes
 
     /// A probe that a timer asked for.
-    mutating func probe(now: Instant, pool: borrowing BufferPool) -> OutgoingSegment? {
+    mutating func probe(now: Instant) -> Plan? {
         if due.contains(.windowProbe) {
             due.remove(.windowProbe)
-            return windowProbe(now: now, pool: pool)
+            return windowProbe(now: now)
         }
         guard due.contains(.tailProbe) else { return nil }
         due.remove(.tailProbe)
-        return tailProbe(now: now, pool: pool)
+        return tailProbe(now: now)
     }
 
     /// One octet into a closed window, or what fits into one that is too small to bother with otherwise.
-    private mutating func windowProbe(now: Instant, pool: borrowing BufferPool) -> OutgoingSegment? {
+    private mutating func windowProbe(now: Instant) -> Plan? {
         if !scoreboard.isEmpty {
             let index = scoreboard.indices.lowerBound
             guard scoreboard.records[index].state != .sacked else { return nil }
-            return resend(index, octets: 1, size: segmentSize, now: now, pool: pool)
+            return resend(index, octets: 1, size: segmentSize, now: now)
         }
         guard unsent > 0 || finIsUnsent else { return nil }
         let octets = min(max(sendWindow, 1), segmentSize, max(unsent, 1))
@@ -181,11 +171,11 @@ extension TCPEndpoint {
         sendNext += octets
         accounts.sent += UInt64(min(octets, unsent))
         armLossTimer(now)
-        return segment(start, octets: octets, size: segmentSize, now: now, pool: pool)
+        return plan(start, octets: octets, size: segmentSize)
     }
 
     /// New octets if there are any, else the last segment again (RFC 8985, section 7.3).
-    private mutating func tailProbe(now: Instant, pool: borrowing BufferPool) -> OutgoingSegment? {
+    private mutating func tailProbe(now: Instant) -> Plan? {
         guard !scoreboard.isEmpty, rack.probeEnd == nil else { return nil }
         let size = sizeWithBlocks
         let windowRoom = sendUnacknowledged + sendWindow - sendNext
@@ -200,11 +190,11 @@ extension TCPEndpoint {
             rack.probeWasRetransmission = false
             rack.probeEnd = sendNext
             armLossTimer(now)
-            return segment(start, octets: length, size: size, now: now, pool: pool)
+            return plan(start, octets: length, size: size)
         }
         let index = scoreboard.splitTail(octets: size)
         rack.probeWasRetransmission = true
         rack.probeEnd = sendNext
-        return resend(index, octets: scoreboard.records[index].octets, size: size, now: now, pool: pool)
+        return resend(index, octets: scoreboard.records[index].octets, size: size, now: now)
     }
 }

@@ -61,7 +61,7 @@ extension TCPEndpoint {
     }
 
     /// The window field of a segment that is not a SYN, in octets.
-    func scaledWindow(_ segment: TCPSegment) -> Int { Int(segment.window) << Int(offer.windowShift ?? 0) }
+    @inline(__always) func scaledWindow(_ segment: TCPSegment) -> Int { Int(segment.window) << Int(offer.windowShift ?? 0) }
 
     /// The SYN-ACK; it carries what every SYN of the attempt offered and the latest of their timestamps.
     mutating func synAcknowledgement(
@@ -89,11 +89,11 @@ extension TCPEndpoint {
     }
 
     /// Our clock in milliseconds and the client's as last seen (RFC 7323, section 3).
-    func timestamps(_ now: Instant) -> TCPTimestamps {
+    @inline(__always) func timestamps(_ now: Instant) -> TCPTimestamps {
         TCPTimestamps(value: stamp(now), echo: recentTimestamp)
     }
 
-    func stamp(_ now: Instant) -> UInt32 {
+    @inline(__always) func stamp(_ now: Instant) -> UInt32 {
         UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000) &+ timestampOffset
     }
 }

@@ -4,13 +4,13 @@ import Wire
 
 extension TCPEndpoint {
     /// How many octets can be read.
-    public var unread: Int { received.unread }
+    @inline(__always) public var unread: Int { received.unread }
 
     /// Whether the client has finished and everything that it sent was read.
-    public var isDrained: Bool { finTaken && received.unread == 0 }
+    @inline(__always) public var isDrained: Bool { finTaken && received.unread == 0 }
 
     /// Where the unread octets stand, as many as fit into one `ByteRuns`.
-    public func unreadRuns() -> ByteRuns { received.unreadRuns() }
+    @inline(__always) public func unreadRuns() -> ByteRuns { received.unreadRuns() }
 
     /// Drops octets that the upstream took; the window may open, and `nextSegment` may tell so.
     public mutating func removeUnread(_ count: Int, pool: inout BufferPool) {

@@ -72,7 +72,7 @@ extension TCPEndpoint {
     ///
     /// A segment without the option is taken all the same: dropping it, as section 3.2 would have it, hangs the
     /// streams of clients behind boxes that strip options, and protects nothing.
-    private func isOutdated(_ segment: TCPSegment, now: Instant) -> Bool {
+    @inline(__always) private func isOutdated(_ segment: TCPSegment, now: Instant) -> Bool {
         guard offer.timestamps, let stamps = segment.options.timestamps else { return false }
         guard Int32(truncatingIfNeeded: stamps.value &- recentTimestamp) < 0 else { return false }
         // Section 5.5: after 24 days the clock may have gone round.
@@ -97,7 +97,7 @@ extension TCPEndpoint {
     ///
     /// At the edge of a closed window the acknowledgement still counts (RFC 9293, section 3.10.7.4); and a bare
     /// acknowledgement may be as old as what we acknowledged last, since it says nothing about octets.
-    private func isAcceptable(_ segment: TCPSegment) -> Bool {
+    @inline(__always) private func isAcceptable(_ segment: TCPSegment) -> Bool {
         guard segment.sequence <= window.edge else { return false }
         return segment.length == 0
             ? segment.sequence >= lastAcknowledged || segment.sequence >= receiveNext

@@ -8,14 +8,14 @@ extension TCPEndpoint {
     /// How many octets to read from the upstream now, 0 while it is not worth a system call.
     ///
     /// About two congestion windows wait here: one is under way, the other follows when it is acknowledged.
-    public func sendSpace(pool: borrowing BufferPool, settings: borrowing TCPSettings) -> Int {
+    @inline(__always) public func sendSpace(pool: borrowing BufferPool, settings: borrowing TCPSettings) -> Int {
         guard canQueue else { return 0 }
         let wanted = min(max(2 * congestion.window, 64 << 10), settings.sendAllowance)
         let space = min(wanted - sendQueue.count, pool.available / 2)
         return space >= wanted / 3 || sendQueue.isEmpty ? max(space, 0) : 0
     }
 
-    private var canQueue: Bool {
+    @inline(__always) private var canQueue: Bool {
         guard !isFinishing else { return false }
         switch phase {
         case .synReceived, .established, .closeWait: return true
@@ -24,7 +24,7 @@ extension TCPEndpoint {
     }
 
     /// How many octets wait for the client, sent or not.
-    public var queued: Int { sendQueue.count }
+    @inline(__always) public var queued: Int { sendQueue.count }
 
     /// Space behind the queue to read from the upstream into; `commit` must follow.
     public mutating func reserve(_ count: Int, pool: inout BufferPool) -> ByteRuns {
@@ -67,9 +67,29 @@ extension TCPEndpoint {
         }
         window.tune(
             roundTrip: time.smoothed, segmentSize: segmentSize, most: settings.receiveAllowance, now: now)
-        if let segment = probe(now: now, pool: pool) { return segment }
-        if let segment = nextData(now: now, pool: pool, maximumPayload: maximumPayload) { return segment }
-        return bareAcknowledgement(now: now, pool: pool)
+        let probe = probe(now: now)
+        guard let plan = probe ?? nextData(now: now, maximumPayload: maximumPayload) else {
+            return bareAcknowledgement(now: now, pool: pool)
+        }
+        return carry(out: plan, now: now, pool: pool)
+    }
+
+    /// What is to be sent, before it is written out: small, so that it can be handed around.
+    struct Plan {
+        var sequence: SequenceNumber
+        var flags: TCPFlags
+        /// The payload, in the send queue.
+        var offset: Int
+        var count: Int
+        /// The payload's octets in each segment.
+        var size: Int
+    }
+
+    @inline(__always) private mutating func carry(out plan: Plan, now: Instant, pool: borrowing BufferPool) -> OutgoingSegment {
+        OutgoingSegment(
+            header(plan.sequence, flags: plan.flags, payload: plan.count, now: now, available: pool.available),
+            payload: sendQueue.runs(from: plan.offset, count: plan.count, in: pool),
+            gsoSize: plan.count > plan.size ? plan.size : 0)
     }
 
     private mutating func reset() -> OutgoingSegment? {
@@ -88,7 +108,7 @@ extension TCPEndpoint {
         return OutgoingSegment(TCPSegment(sequence: sequence, flags: .reset))
     }
 
-    private mutating func bareAcknowledgement(now: Instant, pool: borrowing BufferPool) -> OutgoingSegment? {
+    @inline(__always) private mutating func bareAcknowledgement(now: Instant, pool: borrowing BufferPool) -> OutgoingSegment? {
         let isKeepalive = due.contains(.keepaliveProbe)
         guard acknowledgements.isDue || isKeepalive else { return nil }
         due.remove(.keepaliveProbe)
@@ -98,7 +118,7 @@ extension TCPEndpoint {
     }
 
     /// A header with everything that the client is told along the way.
-    mutating func header(
+    @inline(__always) mutating func header(
         _ sequence: SequenceNumber, flags: TCPFlags, payload: Int = 0, now: Instant, available: Int
     ) -> TCPSegment {
         var options = TCPOptions()
@@ -115,10 +135,10 @@ extension TCPEndpoint {
     }
 
     /// Forty octets of options hold three blocks beside timestamps, four without.
-    private var blockLimit: Int { offer.timestamps ? 3 : 4 }
+    @inline(__always) private var blockLimit: Int { offer.timestamps ? 3 : 4 }
 
     /// The most octets of payload in a segment that is sent now, with the blocks that are due.
-    var sizeWithBlocks: Int {
+    @inline(__always) var sizeWithBlocks: Int {
         guard offer.selectiveAcknowledgements, acknowledgements.hasBlocks(received) else { return segmentSize }
         let count = acknowledgements.blocks(received, limit: blockLimit).count
         return count == 0 ? segmentSize : segmentSize - 4 - 8 * count

@@ -4,7 +4,7 @@ import Wire
 
 extension TCPEndpoint {
     /// When `timeout` has to be called, at the latest.
-    public var deadline: Instant { min(lossTimer.deadline, acknowledgements.deadline, idleDeadline) }
+    @inline(__always) public var deadline: Instant { min(lossTimer.deadline, acknowledgements.deadline, idleDeadline) }
 
     /// Does what is due; `nextSegment` has what follows from it.
     public mutating func timeout(now: Instant, settings: borrowing TCPSettings) -> TCPEvents {
@@ -31,7 +31,7 @@ extension TCPEndpoint {
         return events
     }
 
-    private func retransmissionDeadline(from base: Instant) -> Instant {
+    @inline(__always) private func retransmissionDeadline(from base: Instant) -> Instant {
         let timeout = time.timeout * (1 << Int64(min(lossTimer.backOff, 16)))
         return base + min(timeout, RoundTripTime.most)
     }
@@ -56,7 +56,7 @@ extension TCPEndpoint {
     }
 
     /// PTO (RFC 8985, section 7.2), when a probe may be sent.
-    private var tailProbeDeadline: Instant? {
+    @inline(__always) private var tailProbeDeadline: Instant? {
         guard recovery.state == .open, rack.probeEnd == nil, scoreboard.sacked == 0, scoreboard.lost == 0,
             offer.selectiveAcknowledgements, time.isKnown, lossTimer.backOff == 0, lossTimer.tailBase != .never
         else { return nil }

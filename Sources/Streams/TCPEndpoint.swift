@@ -187,28 +187,28 @@ public struct TCPEndpoint: ~Copyable {
     }
 
     /// RCV.NXT.
-    var receiveNext: SequenceNumber { received.next + (finTaken ? 1 : 0) }
+    @inline(__always) var receiveNext: SequenceNumber { received.next + (finTaken ? 1 : 0) }
 
     /// The sequence number of our FIN; meaningful when `isFinishing`.
-    var ownFIN: SequenceNumber { sendUnacknowledged + sendQueue.count }
+    @inline(__always) var ownFIN: SequenceNumber { sendUnacknowledged + sendQueue.count }
 
     /// Octets in the queue that were never sent.
-    var unsent: Int { max(sendQueue.count - (sendNext - sendUnacknowledged), 0) }
+    @inline(__always) var unsent: Int { max(sendQueue.count - (sendNext - sendUnacknowledged), 0) }
 
     /// The octets of the options in a segment without SACK blocks.
-    var optionLength: Int { offer.timestamps ? 12 : 0 }
+    @inline(__always) var optionLength: Int { offer.timestamps ? 12 : 0 }
 
     /// The most octets of payload in a segment without SACK blocks.
-    var segmentSize: Int { segmentLimit - optionLength }
+    @inline(__always) var segmentSize: Int { segmentLimit - optionLength }
 
     /// Whether the endpoint has nothing more to do.
-    public var isClosed: Bool {
+    @inline(__always) public var isClosed: Bool {
         if case .closed = phase { return !due.contains(.reset) }
         return false
     }
 
     /// The round-trip time to the client, or zero before it was measured.
-    public var roundTripTime: Interval { time.smoothed }
+    @inline(__always) public var roundTripTime: Interval { time.smoothed }
 
     // MARK: What the caller decides
 

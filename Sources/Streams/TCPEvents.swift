@@ -63,7 +63,7 @@ public struct OutgoingSegment: Sendable {
     /// The payload's octets in each segment that the kernel cuts, or 0 for a segment that is whole already.
     public var gsoSize: Int
 
-    init(_ segment: TCPSegment, payload: ByteRuns = ByteRuns(), gsoSize: Int = 0) {
+    @inline(__always) init(_ segment: TCPSegment, payload: ByteRuns = ByteRuns(), gsoSize: Int = 0) {
         self.segment = segment
         self.payload = payload
         self.gsoSize = gsoSize

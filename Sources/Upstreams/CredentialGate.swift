@@ -25,8 +25,8 @@ final class CredentialGate: Sendable {
     /// How long a claim holds when nobody gives it up.
     static let longestTry = Interval.seconds(120)
 
-    /// How long to wait before asking again after `busy`.
-    static let pause = Interval.milliseconds(10)
+    /// How long to wait before asking again after so many times `busy`: thousands may wait for a slow proxy.
+    static func pause(after times: Int) -> Interval { Interval.milliseconds(5 << Int64(min(times, 6))) }
 
     /// 0 untried; `accepted`; n a try under way that is forgotten at n; -n rejected until n.
     private let state = Atomic<Int64>(0)

@@ -33,7 +33,7 @@ extension Dial {
         _ place: Int, _ event: PolledEvent, memory: inout UpstreamMemory, buffers: inout DialBuffers, now: Instant
     ) -> DialProgress {
         if event.error {
-            if let reason = attempts[place]?.socket.connectError() { lastError = reason }
+            lastError = attempts[place]?.socket.connectError() ?? .connectionReset
             drop(place)
             // The next address does not wait for the stagger any more.
             return startAttempt(memory: &memory, now: now)

@@ -16,7 +16,8 @@ extension Dial {
             case .claimed: holdsClaim = true
             case .shut: return fail(.credentialsRejected)
             case .busy:
-                phase = .holding(until: now + CredentialGate.pause)
+                phase = .holding(until: now + CredentialGate.pause(after: timesHeld))
+                timesHeld += 1
                 return .waiting
             }
         }

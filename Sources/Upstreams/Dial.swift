@@ -67,6 +67,7 @@ public struct Dial: ~Copyable {
     /// The connection has carried a request before, so its end says nothing about this one.
     var isReused = false
     var holdsClaim = false
+    var timesHeld = 0
 
     /// Begins to open a stream to `target` through `upstream`.
     public init(to target: Target, through upstream: Upstream, for client: ClientIdentity? = nil, now: Instant) {
@@ -80,7 +81,7 @@ public struct Dial: ~Copyable {
         if holdsClaim { upstream.gate.giveUp() }
     }
 
-    /// When `timeout` is to be called.
+    /// When `timeout` is to be called; look again after every other call.
     public var deadline: Instant {
         switch phase {
         case .over: return .never

@@ -54,6 +54,19 @@ public struct UpstreamSettings: Equatable, Sendable {
     public init(_ kind: Kind) { self.kind = kind }
 }
 
+extension UpstreamSettings: CustomStringConvertible, CustomReflectable {
+    /// The way without its secret.
+    public var description: String {
+        switch kind {
+        case .http(let server): "http \(server)"
+        case .socks5(let server): "socks5 \(server)"
+        case .direct: "direct"
+        }
+    }
+
+    public var customMirror: Mirror { Mirror(self, children: ["kind": description]) }
+}
+
 /// Why settings cannot be used.
 public enum UpstreamSettingsError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Basic credentials have no colon in the user and no control characters (RFC 7617, section 2).

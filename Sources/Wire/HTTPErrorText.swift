@@ -7,8 +7,8 @@ public struct HTTPErrorText: Sendable {
     /// The characters that are kept in the end.
     public static let maximumLength = 200
 
-    /// The octets of a page that are looked at: titles stand early.
-    private static let maximumBody = 2048
+    /// The octets of a page that are looked at: squid puts its style sheet before its words.
+    private static let maximumBody = 4096
 
     private var body: [UInt8] = []
 
@@ -21,10 +21,15 @@ public struct HTTPErrorText: Sendable {
         body.append(copying: piece.extracting(0..<min(piece.count, Self.maximumBody - body.count)))
     }
 
-    /// The visible text of the page, or the reason of the status line when it has none.
+    /// The visible text of the page, or the reason of the status line when it has none; squid's own name for the
+    /// error goes first.
     public func text(of head: HTTPReplyHead) -> String {
-        let visible = Self.clean(head.isHTML || body.first == ASCII.less ? Self.withoutMarkup(body) : body)
-        return visible.isEmpty ? Self.clean(head.reason) : visible
+        var text = head.squidError
+        let visible = head.isHTML || body.first == ASCII.less ? Self.withoutMarkup(body) : body
+        let hasWords = !Self.clean(visible).isEmpty
+        if !text.isEmpty { text.append(contentsOf: ": ".utf8) }
+        text.append(contentsOf: hasWords ? visible : head.reason)
+        return Self.clean(text)
     }
 
     /// One line of at most 200 printable characters, blanks folded.

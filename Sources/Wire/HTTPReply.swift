@@ -18,6 +18,8 @@ public struct HTTPReplyHead: Equatable, Sendable {
     public internal(set) var isHTML = false
     /// The values of all Proxy-Authenticate fields, joined by commas (RFC 9110, section 5.3).
     public internal(set) var challenges: [UInt8] = []
+    /// The first word of X-Squid-Error: `ERR_ACCESS_DENIED`.
+    var squidError: [UInt8] = []
     var isVersion11 = false
     var saysClose = false
     var saysKeepAlive = false
@@ -154,6 +156,9 @@ public struct HTTPReplyReader: Equatable, Sendable {
             if listContains(value, "keep-alive") { head.saysKeepAlive = true }
         case 12 where name.matches("content-type"):
             head.isHTML = value.hasPrefix("text/html") || value.hasPrefix("application/xhtml")
+        case 13 where name.matches("x-squid-error"):
+            let end = value.firstIndex(of: ASCII.space, from: 0) ?? value.count
+            head.squidError = Array(copying: value.extracting(0..<min(end, 64)))
         case 14 where name.matches("content-length"):
             let length = decimal(value, limit: .max)
             if length == nil || (head.contentLength ?? length) != length { head.lengthIsBroken = true }

@@ -62,7 +62,8 @@ struct HTTPRewriting {
         var cursor = HTTPFieldCursor(at: request.fieldsStart)
         while let field = try cursor.next(in: head) {
             let name = head.extracting(field.name)
-            if Self.belongsToProxy(name) || target.authority != nil && name.matches("host") { continue }
+            if Self.belongsToProxy(name) || isAdded(name) { continue }
+            if target.authority != nil, name.matches("host") { continue }
             if actsAsProxy, Self.belongsToHop(name, request, options, of: head) { continue }
             output.append(copying: name)
             output.append(contentsOf: ": ".utf8)
@@ -91,6 +92,18 @@ struct HTTPRewriting {
             output.append(copying: head.extracting(target.path))
         }
         output.append(contentsOf: request.isVersion11 ? " HTTP/1.1\r\n".utf8 : " HTTP/1.0\r\n".utf8)
+    }
+
+    /// Whether one of the added lines has this name: what we say of a client it cannot say itself.
+    private func isAdded(_ name: Span<UInt8>) -> Bool {
+        let lines = addedFields.span
+        var start = 0
+        while start < lines.count {
+            let colon = lines.firstIndex(of: ASCII.colon, from: start) ?? lines.count
+            if equal(lines.extracting(start..<colon), name) { return true }
+            start = (lines.firstIndex(of: ASCII.lineFeed, from: colon) ?? lines.count) + 1
+        }
+        return false
     }
 
     /// Fields between a client and its proxy: they end here.

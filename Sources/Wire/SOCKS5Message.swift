@@ -107,6 +107,12 @@ public struct SOCKS5Login: Equatable, Sendable {
     }
 }
 
+extension SOCKS5Login: CustomStringConvertible, CustomReflectable {
+    /// Never the secret.
+    public var description: String { "login" }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 /// A request or a reply: one octet that says what, and an address (RFC 1928, sections 4 to 6).
 public struct SOCKS5Message: Equatable, Sendable {
     /// The command of a request, the code of a reply.

@@ -93,7 +93,7 @@ extension LabTests {
             let after = try daemon.snapshot(within: 5) { $0["flows"] == 0 }
             #expect(after["flows"] == 0, "\(after)")
             #expect(daemon.residentKiB - before < 4096)
-            #expect(daemon.flow(with: ["reason=", "half"]), "\(daemon.events("flow").last ?? "")")
+            #expect(daemon.flow(with: ["half-closed"]), "\(daemon.events("flow").last ?? "")")
             withExtendedLifetime(proxy) {}
         }
 

@@ -64,6 +64,21 @@ struct PollerTests {
         #expect(now >= deadline)
     }
 
+    @Test func anOldKernelWakesItInWholeMilliseconds() throws {
+        let waited = Seen()
+        let thread = try WorkerThread.start(name: "old kernel") {
+            guard (try? KernelRefusal.preciseWait.install()) != nil, var poller = try? Poller() else { return }
+            var events = [PolledEvent.none]
+            let start = Clock.now()
+            guard poller.wait(into: &events, until: start + .microseconds(1200)) == 0 else { return }
+            waited.interval.withLock { $0 = Clock.now() - start }
+        }
+        thread.join()
+        let interval = waited.interval.withLock { $0 }
+        #expect(interval >= .milliseconds(2))
+        #expect(interval < .seconds(2))
+    }
+
     @Test func anotherThreadWakesIt() throws {
         let wakeUp = try WakeUp()
         var poller = try Poller()
@@ -115,6 +130,7 @@ private enum Reception {
 }
 
 private final class Seen: Sendable {
+    let interval = Mutex(Interval.zero)
     let number = Mutex<CInt>(-1)
     let name = Mutex<[UInt8]>([])
 }

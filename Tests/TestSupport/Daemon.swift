@@ -29,7 +29,7 @@ public final class Daemon {
         var text: String {
             """
             {
-              tun: { name: "starship0", mtu: 1500, workers: \(workers), offload: \(offload) },
+              tun: { name: "starship0", mtu: 1500, workers: \(workers), offload: \(offload ? "\"full\"" : "\"none\"") },
               network: { setup: "none" },
               socks: { listen: "\(Lab.socksAddress):\(Lab.socksPort)", allow: ["10.9.0.0/24"], \(socks) },
               limits: { \(limits) },

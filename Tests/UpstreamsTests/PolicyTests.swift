@@ -78,6 +78,20 @@ import Wire
         #expect(throws: UpstreamSettingsError.unusableSOCKS5Login) { try Upstream(settings) }
     }
 
+    @Test("B215: neither settings nor an upstream show the password")
+    func secrets() throws {
+        for kind in [UpstreamSettings.Kind.http(server: Target("p.test:1")), .socks5(server: Target("p.test:1"))] {
+            var settings = UpstreamSettings(kind)
+            settings.user = "qa"
+            settings.password = "S3cr3t-Zq"
+            var text = "\(settings) \(String(reflecting: settings))"
+            dump(settings, to: &text)
+            dump(try Upstream(settings), to: &text)
+            // As text, in Base64 and as a list of octets.
+            for form in ["S3cr3t", "UzNjcjN0", "83, 51, 99"] { #expect(!text.contains(form)) }
+        }
+    }
+
     @Test(
         "B069: each cause has its SOCKS5 reply",
         arguments: [

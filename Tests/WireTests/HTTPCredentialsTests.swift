@@ -70,6 +70,13 @@ import Wire
         #expect(words == "ERROR: The requested URL could not be retrieved Access Denied.")
     }
 
+    @Test("squid's name for the error is told first")
+    func squid() throws {
+        let head = "HTTP/1.1 403 Forbidden\r\nX-Squid-Error: ERR_ACCESS_DENIED 0\r\n\r\n"
+        #expect(try text(head, "no!") == "ERR_ACCESS_DENIED: no!")
+        #expect(try text(head, "") == "ERR_ACCESS_DENIED: Forbidden")
+    }
+
     @Test func fallsBackOnTheReason() throws {
         #expect(try text("HTTP/1.1 502 Bad Gateway\r\n\r\n", "") == "Bad Gateway")
         #expect(try text("HTTP/1.1 403 No\r\n\r\n", " \r\n ") == "No")

@@ -109,6 +109,18 @@ import Wire
         )
     }
 
+    @Test("a client cannot say of itself what the gateway says of it")
+    func identity() throws {
+        let added = Array("X-Forwarded-For: 10.9.0.2\r\nX-Whistle-Client-Id: phone\r\n".utf8)
+        var forward = HTTPForward(to: Self.name, as: .absolute, adding: added)
+        let sent =
+            "GET / HTTP/1.1\r\nHost: www.example.test\r\nx-whistle-client-id: other\r\nX-Forwarded-For: 1.1.1.1\r\n\r\n"
+        #expect(
+            try upstream(&forward, sent)
+                == "GET http://www.example.test/ HTTP/1.1\r\nHost: www.example.test\r\nX-Forwarded-For: 10.9.0.2\r\n"
+                + "X-Whistle-Client-Id: phone\r\n\r\n")
+    }
+
     @Test("OPTIONS for the whole server keeps its meaning (RFC 9112, section 3.2.4)")
     func options() throws {
         var forward = HTTPForward(to: Self.name, as: .absolute)
