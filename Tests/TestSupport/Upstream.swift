@@ -51,7 +51,7 @@ public enum Upstream: String, CaseIterable, Sendable, CustomStringConvertible {
             program = try lab.start(.internet, arguments + ["--set", "termlog_verbosity=warn", "--quiet"])
         case .embedded: program = try startEmbedded(lab)
         }
-        try lab.waitForPort(port, of: self == .embedded ? Self.address : "0.0.0.0")
+        try lab.waitForPort(port, of: self == .embedded ? Self.address : "0.0.0.0", in: .internet)
         return program
     }
 
