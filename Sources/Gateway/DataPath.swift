@@ -69,7 +69,11 @@ extension Worker {
         var budget = Self.readBudget
         while flows[handle].upstream.value.isReadable {
             let space = flows[handle].endpoint.value.sendSpace(pool: pool, settings: settings.tcp)
-            guard space > 0 else { return false }
+            guard space > 0 else {
+                // With octets queued, their acknowledgement brings the flow back.
+                if pool.available == 0, flows[handle].endpoint.value.queued == 0 { starve(handle) }
+                return false
+            }
             guard budget > 0 else { return true }
             let runs = flows[handle].endpoint.value.reserve(min(space, Self.readSize), pool: &pool)
             guard runs.byteCount > 0 else { return false }

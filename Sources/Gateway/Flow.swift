@@ -58,6 +58,10 @@ struct Flow: ~Copyable {
     var isHalfOpen = false
     /// In the worker's list of flows to be served.
     var isTouched = false
+    /// In the worker's list of flows that wait for buffer memory.
+    var isStarved = false
+    /// Octets of it were lost here, so both its sides are reset.
+    var isBroken = false
     /// The upstream is gone by a reset: the client gets one as soon as it has what came before.
     var resetsWhenDrained = false
     /// Why the flow is ending, once it is known; the first reason stays.

@@ -7,17 +7,8 @@ import Addresses
 import Bytes
 
 struct HalfOpen {
-    /// One device's half-open flows, the oldest first.
-    ///
-    /// Flows that are no longer half-open stay in the list
-    /// until they come to its head; `count` is exact.
-    private struct Share {
-        var queue: [Handle] = []
-        var head = 0
-        var count = 0
-    }
-
-    private var shares: [IPAddress: Share] = [:]
+    /// The half-open flows of each device, the oldest first; a device has no more than its share.
+    private var shares: [IPAddress: [Handle]] = [:]
     private let limit: Int
     private let limitPerDevice: Int
 
@@ -34,32 +25,21 @@ struct HalfOpen {
 
     /// Whether this device has its whole share.
     func isFull(for device: IPAddress) -> Bool {
-        shares[device].map { $0.count >= limitPerDevice } ?? false
+        (shares[device]?.count ?? 0) >= limitPerDevice
     }
 
     mutating func add(_ flow: Handle, of device: IPAddress) {
         count += 1
-        shares[device, default: Share()].queue.append(flow)
-        shares[device]?.count += 1
+        shares[device, default: []].append(flow)
     }
 
     /// Notes that a flow that was added is established or gone.
-    mutating func remove(from device: IPAddress) {
+    mutating func remove(_ flow: Handle, of device: IPAddress) {
+        guard let place = shares[device]?.firstIndex(of: flow) else { return }
         count -= 1
-        guard let left = shares[device]?.count else { return }
-        if left <= 1 { shares[device] = nil } else { shares[device]?.count = left - 1 }
+        if shares[device]?.count == 1 { shares[device] = nil } else { shares[device]?.remove(at: place) }
     }
 
-    /// The device's oldest entry, taken from the list; the caller skips those that are half-open no more.
-    mutating func oldest(of device: IPAddress) -> Handle? {
-        guard var share = shares[device], share.head < share.queue.count else { return nil }
-        let handle = share.queue[share.head]
-        share.head += 1
-        if share.head > 64, share.head * 2 > share.queue.count {
-            share.queue.removeFirst(share.head)
-            share.head = 0
-        }
-        shares[device] = share
-        return handle
-    }
+    /// The flow that this device has to give up first.
+    func oldest(of device: IPAddress) -> Handle? { shares[device]?.first }
 }

@@ -51,22 +51,19 @@ extension Worker {
         flow.held.removeAll(in: &pool)
         reasons[flow.closeReason.kind, default: 0] += 1
         logFlow(flow)
-        tidySoon()
     }
 
     /// Notes that a flow is established, or gone.
     mutating func leaveHalfOpen(_ handle: Handle) {
         guard flows[handle].isHalfOpen else { return }
         flows[handle].isHalfOpen = false
-        halfOpen.remove(from: flows[handle].key.client.address)
+        halfOpen.remove(handle, of: flows[handle].key.client.address)
     }
 
     /// Gives up the device's oldest half-open flow for a new one.
     mutating func evictHalfOpen(of device: IPAddress) {
-        while let handle = halfOpen.oldest(of: device) {
-            guard flows.contains(handle), flows[handle].isHalfOpen else { continue }
-            counters.halfOpenEvicted += 1
-            return abort(handle, because: .halfOpenLimit)
-        }
+        guard let handle = halfOpen.oldest(of: device) else { return }
+        counters.halfOpenEvicted += 1
+        abort(handle, because: .halfOpenLimit)
     }
 }

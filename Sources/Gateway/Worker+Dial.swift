@@ -45,10 +45,11 @@ extension Worker {
                 return failed(.noDescriptors, handle)
             }
         case .needsName(let name):
-            let ticket = UInt64(handle.generation) << 32 | UInt64(handle.index)
-            guard resolver.resolve(name, ticket: ticket) else {
+            let isFirst = asked[name] == nil
+            guard !isFirst || resolver.resolve(name, ticket: 0) else {
                 return follow(dials[dial].resolved([], memory: &memory, now: now), of: handle)
             }
+            asked[name, default: []].append(handle)
         case .open(let opening):
             return opened(opening, handle)
         case .failed(let failure):
@@ -60,11 +61,11 @@ extension Worker {
     /// Takes answers of the resolver to the dials that wait for them.
     mutating func collectNames() {
         while let resolution = resolver.nextResult() {
-            let handle = Handle(
-                index: UInt32(truncatingIfNeeded: resolution.ticket), generation: UInt32(resolution.ticket >> 32))
-            guard flows.contains(handle), let dial = flows[handle].dial else { continue }
             let addresses = (try? resolution.result.get()) ?? []
-            follow(dials[dial].resolved(addresses, memory: &memory, now: now), of: handle)
+            for handle in asked.removeValue(forKey: resolution.name) ?? [] {
+                guard flows.contains(handle), let dial = flows[handle].dial else { continue }
+                follow(dials[dial].resolved(addresses, memory: &memory, now: now), of: handle)
+            }
         }
     }
 
@@ -76,7 +77,8 @@ extension Worker {
         let socket = ended.takeSocket()
         let keepalive = settings.upstreamKeepalive
         socket.setKeepAlive(idle: keepalive, interval: keepalive / 4, count: 4)
-        flows[handle].upstream = SocketEnd(socket, isReadable: opening.mayRead, isWritable: true)
+        flows[handle].upstream = SocketEnd(
+            socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead)
         flows[handle].relay.restart(at: now)
         if opening.inAbsoluteForm || flows[handle].isPlainRequest {
             beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)

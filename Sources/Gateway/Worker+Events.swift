@@ -13,6 +13,7 @@ extension Worker {
     mutating func note(_ events: TCPEvents, of handle: Handle) {
         guard !events.isEmpty else { return }
         if events.contains(.established) { leaveHalfOpen(handle) }
+        if events.contains(.acknowledged) { flows[handle].relay.progressed(at: now) }
         if events.contains(.finReceived) { flows[handle].clientEnded(at: now) }
         if events.contains(.outOfMemory) { counters.outOfMemory += 1 }
         if events.contains(.challenged) { counters.challenged += 1 }
@@ -35,6 +36,8 @@ extension Worker {
         case .bytes(let count):
             flows[handle].relay.moved(count, from: .upstream, at: now)
             observe(runs, count, of: handle)
+            // An answer may let requests go on that wait for it.
+            if flows[handle].forward != nil { touch(handle) }
         case .wouldBlock:
             break
         case .end:
@@ -47,7 +50,7 @@ extension Worker {
     }
 
     /// The upstream is gone by a reset: what it sent before still reaches the client, then the client is reset.
-    private mutating func upstreamFailed(_ failure: ErrorNumber, _ handle: Handle) {
+    mutating func upstreamFailed(_ failure: ErrorNumber, _ handle: Handle) {
         flows[handle].ends(.upstreamReset("\(failure)"))
         flows[handle].resetsWhenDrained = true
         flows[handle].relay.sourceEnded(.upstream, at: now)
@@ -92,15 +95,17 @@ extension Worker {
             if sessions[session].deadline <= now {
                 return abort(handle, because: .badRequest("client asked for nothing"))
             }
-        } else if flows[handle].relay.deadline(settings.relay) <= now {
-            relayIsOverdue(handle)
+        } else if flows[handle].upstream != nil {
+            if flows[handle].relay.deadline(settings.relay) <= now { relayIsOverdue(handle) }
+        } else if flows[handle].client != nil, flows[handle].relay.deadline(Self.farewell) <= now {
+            return close(handle)
         }
         if flows.contains(handle) { touch(handle) }
     }
 
     private mutating func relayIsOverdue(_ handle: Handle) {
         // `halfClose: hold` keeps the client's end back for as long as this, and no longer.
-        if flows[handle].upstream != nil, flows[handle].relay.releaseHeld() {
+        if flows[handle].relay.releaseHeld() {
             flows[handle].upstream.value.socket.shutdownSend()
             flows[handle].relay.restart(at: now)
             return

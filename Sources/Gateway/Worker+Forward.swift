@@ -45,10 +45,15 @@ extension Worker {
                 return false
             }
             removePending(taken, handle)
-            _ = flows[handle].upstream.value.waiting.append(rewritten.span, in: &pool)
+            if flows[handle].upstream.value.waiting.append(rewritten.span, in: &pool) < rewritten.count {
+                lacksMemory(handle)
+                return false
+            }
             flows[handle].upstream.value.flush(pool: &pool)
             guard taken > 0 else { break }
         }
+        // Nothing of what follows the one request of a connection goes anywhere, so it must not wait either.
+        if forwards[forward].isFinished { flows[handle].held.removeAll(in: &pool) }
         if forwards[forward].credentialsRefused {
             upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
         }
@@ -74,7 +79,10 @@ extension Worker {
     private mutating func holdClientBytes(_ handle: Handle) {
         while flows[handle].client.value.isReadable, flows[handle].held.count < Self.waitingLimit {
             let runs = flows[handle].held.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return }
+            guard runs.byteCount > 0 else {
+                starve(handle)
+                return
+            }
             let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].held.commit(count, of: runs, in: &pool)

@@ -39,11 +39,33 @@ extension Worker {
             case .exhausted:
                 counters.descriptorsExhausted += 1
                 // Refusing at once is better than leaving them to wait for a descriptor.
-                guard shared.listeners[position].socket.refuseNext(using: &reserve) else { return }
+                guard shared.listeners[position].socket.refuseNext(using: &reserve) else { return pauseListeners() }
             case .failed(let cause):
                 log(.warning, "accept") { $0.add("cause", "\(cause)") }
                 return
             }
+        }
+    }
+
+    /// Looks away from the listeners for a moment: without a descriptor for who waits there, they stay readable.
+    private mutating func pauseListeners() {
+        listenersResumeAt = now + .milliseconds(100)
+        watchListeners(for: [])
+    }
+
+    /// Looks at the listeners again when their pause is over.
+    mutating func resumeListeners() {
+        guard listenersResumeAt <= now else { return }
+        listenersResumeAt = .never
+        reserve.takeBack()
+        watchListeners(for: .readable)
+    }
+
+    private func watchListeners(for events: Interest) {
+        for (position, listener) in shared.listeners.enumerated() {
+            let token = Token.listener(position)
+            // It is in the set since the start, and then this cannot fail.
+            try? poller.modify(listener.socket.descriptor.number, token: token.rawValue, events: events)
         }
     }
 
@@ -92,12 +114,29 @@ extension Worker {
             }
             guard flows.contains(handle) else { return }
         }
-        if flows[handle].session == nil, flows[handle].dial == nil, flows[handle].client.value.waiting.isEmpty {
-            // Refused, and told so. What the client sent meanwhile is read, or closing would reset the reply away.
-            flows[handle].client.value.socket.shutdownSend()
-            flows[handle].relay.ended()
+        if flows[handle].session == nil, flows[handle].dial == nil {
+            if flows[handle].client.value.waiting.isEmpty { sayFarewell(handle) }
         } else if flows[handle].dial != nil, flows[handle].client.value.failure != nil {
             abort(handle, because: .clientGaveUp)
+        }
+    }
+
+    /// A client that was refused, and told so: what it still sends is read away until it closes, or closing here
+    /// would reset the reply away.
+    private mutating func sayFarewell(_ handle: Handle) {
+        flows[handle].relay.sourceEnded(.upstream, at: now)
+        if flows[handle].relay.drained(.upstream, halfClose: .pass) {
+            flows[handle].client.value.socket.shutdownSend()
+        }
+        var budget = Self.readBudget
+        while flows[handle].client.value.isReadable {
+            guard budget > 0 else { return touch(handle) }
+            var bytes: [UInt8] = []
+            switch flows[handle].client.value.read(appendingTo: &bytes, limit: Self.greetingSize) {
+            case .bytes(let count): budget -= count
+            case .wouldBlock: break
+            case .end, .failed: flows[handle].relay.ended()
+            }
         }
     }
 
@@ -164,21 +203,29 @@ extension Worker {
     private mutating func endSession(_ handle: Handle) {
         guard let place = flows[handle].session else { return }
         flows[handle].session = nil
+        flows[handle].relay.restart(at: now)
         _ = sessions.remove(place)
     }
 
     /// Puts words of our own on their way to an inbound client.
     mutating func say(_ bytes: Span<UInt8>, to handle: Handle) {
         guard bytes.count > 0 else { return }
-        if flows[handle].client.value.waiting.append(bytes, in: &pool) < bytes.count { counters.outOfMemory += 1 }
+        if flows[handle].client.value.waiting.append(bytes, in: &pool) < bytes.count { lacksMemory(handle) }
         flows[handle].client.value.flush(pool: &pool)
     }
 
     /// Keeps octets of an inbound client until the upstream is open.
     private mutating func hold(_ bytes: Span<UInt8>, _ handle: Handle) {
         guard bytes.count > 0 else { return }
-        if flows[handle].held.append(bytes, in: &pool) < bytes.count { counters.outOfMemory += 1 }
+        if flows[handle].held.append(bytes, in: &pool) < bytes.count { lacksMemory(handle) }
         flows[handle].relay.moved(bytes.count, from: .client, at: now)
+    }
+
+    /// Octets were lost because there was no buffer for them: the stream has a hole, so it must end.
+    mutating func lacksMemory(_ handle: Handle) {
+        counters.outOfMemory += 1
+        flows[handle].ends(.noMemory)
+        flows[handle].isBroken = true
     }
 
     // MARK: Both ends are sockets
@@ -190,12 +237,13 @@ extension Worker {
             let taken = flows[handle].upstream.value.send(runs, pool: pool)
             guard taken > 0 else { return false }
             flows[handle].held.removeFirst(taken, in: &pool)
+            flows[handle].relay.progressed(at: now)
         }
         var budget = Self.readBudget
         while flows[handle].client.value.isReadable, flows[handle].upstream.value.waiting.count < Self.waitingLimit {
             guard budget > 0 else { return true }
             let runs = flows[handle].upstream.value.waiting.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return false }
+            guard runs.byteCount > 0 else { return starve(handle) }
             let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].upstream.value.waiting.commit(count, of: runs, in: &pool)
@@ -208,12 +256,12 @@ extension Worker {
 
     /// The down lane of an inbound client.
     mutating func pumpDown(_ handle: Handle) -> Bool {
-        flows[handle].client.value.flush(pool: &pool)
+        if flows[handle].client.value.flush(pool: &pool) { flows[handle].relay.progressed(at: now) }
         var budget = Self.readBudget
         while flows[handle].upstream.value.isReadable, flows[handle].client.value.waiting.count < Self.waitingLimit {
             guard budget > 0 else { return true }
             let runs = flows[handle].client.value.waiting.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return false }
+            guard runs.byteCount > 0 else { return starve(handle) }
             let outcome = flows[handle].upstream.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].client.value.waiting.commit(count, of: runs, in: &pool)

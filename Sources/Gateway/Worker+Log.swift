@@ -53,21 +53,21 @@ extension Worker {
 
     // MARK: Memory
 
-    /// The longest that free buffers keep their memory.
+    /// How long free buffers keep their memory: once or twice this.
     private static var tidyInterval: Interval { .seconds(1) }
     /// Chunks that stay, so that a quiet gateway does not start cold.
     private static var warmChunks: Int { 64 }
 
-    /// Has memory that nobody uses given back in a while.
-    mutating func tidySoon() {
-        if tidyAt == .never { tidyAt = now + Self.tidyInterval }
-    }
-
-    /// Gives memory back when it is time.
+    /// Gives memory back that was not used for a while, whether its flows have ended or only gone quiet.
     mutating func tidy() {
-        guard tidyAt <= now else { return }
+        busiest = max(busiest, pool.used)
+        guard tidyAt <= now else {
+            if tidyAt == .never, pool.resident > pool.used + Self.warmChunks { tidyAt = now + Self.tidyInterval }
+            return
+        }
         tidyAt = .never
-        let needed = pool.used + Self.warmChunks
+        let needed = busiest + Self.warmChunks
+        busiest = pool.used
         guard pool.resident > needed else { return }
         pool.releaseCold(keeping: needed)
         ProcessMemory.trim()

@@ -42,6 +42,8 @@ struct Worker: ~Copyable {
     var dialBuffers = DialBuffers()
     var reserve = ReserveDescriptor()
     let resolver: NameResolver
+    /// The dials that wait for a name, which is asked for once.
+    var asked: [String: [Handle]] = [:]
     let initialSequences: InitialSequence
     let cookies: SYNCookies
 
@@ -55,8 +57,14 @@ struct Worker: ~Copyable {
 
     // What is to be done
     var touched: [Handle] = []
+    /// Flows that could go on but for buffer memory, in the order in which they get some.
+    var starved: [Handle] = []
     var tunnelHasMore = false
     var isStopping = false
+    /// When listeners that were left alone are looked at again.
+    var listenersResumeAt = Instant.never
+    /// The most chunks that were in use at the end of a turn, since memory was last looked at.
+    var busiest = 0
     /// When memory that nobody needs is given back.
     var tidyAt = Instant.never
 
@@ -95,6 +103,8 @@ struct Worker: ~Copyable {
             serveTouched()
             expireTimers()
             serveTouched()
+            feedStarved()
+            resumeListeners()
             tidy()
             writeLog()
         }
@@ -105,8 +115,9 @@ struct Worker: ~Copyable {
     /// When the loop has to go on at the latest.
     private var nextWake: Instant? {
         if tunnelHasMore || !touched.isEmpty { return now }
-        let deadline = min(
-            timers.nextDeadline() ?? .never, lingering.nextDeadline ?? .never, fragments.nextDeadline ?? .never, tidyAt)
+        var deadline = min(timers.nextDeadline() ?? .never, fragments.nextDeadline ?? .never, tidyAt, listenersResumeAt)
+        // Records of ended flows are no longer found after their time, so they can go many at once.
+        if let next = lingering.nextDeadline { deadline = min(deadline, next + .milliseconds(100)) }
         return deadline == .never ? nil : deadline
     }
 
@@ -115,6 +126,30 @@ struct Worker: ~Copyable {
         guard !flows[handle].isTouched else { return }
         flows[handle].isTouched = true
         touched.append(handle)
+    }
+
+    /// Puts a flow on the list of those that go on when other flows have given buffers back: no event will tell them.
+    @discardableResult mutating func starve(_ handle: Handle) -> Bool {
+        guard !flows[handle].isStarved else { return false }
+        flows[handle].isStarved = true
+        starved.append(handle)
+        return false
+    }
+
+    /// Lets as many starved flows go on as there are chunks.
+    private mutating func feedStarved() {
+        guard !starved.isEmpty, pool.available > 0 else { return }
+        var left = pool.available / BufferPool.chunkSize
+        var fed = 0
+        while fed < starved.count, left > 0 {
+            let handle = starved[fed]
+            fed += 1
+            guard flows.contains(handle) else { continue }
+            flows[handle].isStarved = false
+            touch(handle)
+            left -= 1
+        }
+        starved.removeFirst(fed)
     }
 
     private mutating func take(_ event: PolledEvent) {

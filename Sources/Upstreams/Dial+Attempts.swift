@@ -14,7 +14,8 @@ extension Dial {
             do throws(SystemCallError) {
                 let socket = try Socket.connectTCP(to: address(of: candidate), mark: upstream.settings.mark)
                 let descriptor = socket.descriptor.number
-                lastSlot &+= 1
+                // The caller's tokens have other uses for the highest numbers.
+                lastSlot = lastSlot % 127 + 1
                 attempts[place] = Attempt(socket: socket, slot: lastSlot, candidate: candidate)
                 attemptDeadlines[place] = now + upstream.settings.connectTimeout
                 nextAttemptTime = nextCandidate < candidates.count ? now + Self.stagger : .never

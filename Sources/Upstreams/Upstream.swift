@@ -35,6 +35,14 @@ public struct UpstreamSettings: Equatable, Sendable {
         case absolute
     }
 
+    /// What becomes of a client's FIN.
+    public enum HalfClose: Equatable, Sendable {
+        /// It is passed on.
+        case pass
+        /// It is held back until the upstream has closed: some proxies end a tunnel at the first FIN.
+        case hold
+    }
+
     public var kind: Kind
     public var user: String?
     public var password: String?
@@ -42,6 +50,7 @@ public struct UpstreamSettings: Equatable, Sendable {
     /// Says who the client is, for proxies that keep their clients apart.
     public var identify = false
     public var plainHTTP = PlainHTTP.auto
+    public var halfClose = HalfClose.pass
     /// For one TCP connection.
     public var connectTimeout = Interval.seconds(5)
     /// For everything, names and logins included.

@@ -81,6 +81,9 @@ public struct HTTPForward: Sendable {
     /// Whether the client's side is a plain stream of bytes now.
     public var isTransparent: Bool { phase == .transparent }
 
+    /// Whether nothing more of this client goes upstream: its one request is complete.
+    public var isFinished: Bool { phase == .finished }
+
     /// Says what becomes of the first octets of `input`, which must not be empty.
     ///
     /// Rewritten heads are appended to `output`. Call again with the rest until everything is gone, or until

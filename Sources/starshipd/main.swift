@@ -34,6 +34,8 @@ func startup(_ options: CommandLineOptions) -> Startup {
 }
 
 func serve(_ startup: Startup) -> Bool {
+    // A flow takes a descriptor or two, and the usual soft limit is 1,024.
+    _ = DescriptorLimit.raise()
     do throws(GatewayError) {
         var gateway = try Gateway.start(startup.settings, capture: startup.capture)
         gateway.announce()
