@@ -17,6 +17,9 @@ extension Worker {
     /// How much may wait for a socket before its other side is read no further.
     static var waitingLimit: Int { 256 << 10 }
 
+    /// How old a flow is when its upstream gets keepalive probes: most are over long before, and save the calls.
+    static var settledAfter: Interval { .seconds(10) }
+
     /// How long a refused client may take to read why and to close.
     static var farewell: RelayLimits { RelayLimits(halfClose: .seconds(2), idle: .seconds(2)) }
 
@@ -101,6 +104,7 @@ extension Worker {
             deadline = min(deadline, dials[dial].deadline)
         } else if flows[handle].upstream != nil {
             deadline = min(deadline, flows[handle].relay.deadline(settings.relay))
+            if !flows[handle].hasKeepalive { deadline = min(deadline, flows[handle].opened + Self.settledAfter) }
         } else if let session = flows[handle].session {
             deadline = min(deadline, sessions[session].deadline)
         } else if flows[handle].client != nil {
