@@ -54,6 +54,8 @@ struct Worker: ~Copyable {
     var logLines: [UInt8] = []
     /// This worker's share of the flows.
     let flowLimit: Int
+    /// When a warning of that limit may be written again.
+    var flowLimitWarning = Instant(nanoseconds: 0)
 
     // What is to be done
     var touched: [Handle] = []
