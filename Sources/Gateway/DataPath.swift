@@ -24,7 +24,7 @@ extension Worker {
     mutating func open(_ key: FlowKey, syn: TCPSegment, beyond last: SequenceNumber? = nil) {
         if isOwn(key) { return refuse(key, syn, because: .routeLoop) }
         if flows.count >= flowLimit {
-            counters.flowLimitHits += 1
+            noteFlowLimit()
             return refuse(key, syn, because: .flowLimit)
         }
         if halfOpen.isFull { return sendCookie(key, syn) }

@@ -51,7 +51,7 @@ extension Worker {
         let isAllowed =
             listener.allow.isEmpty ? peer.address.isLoopback : listener.allow.contains { $0.contains(peer.address) }
         guard isAllowed, flows.count < flowLimit else {
-            if isAllowed { counters.flowLimitHits += 1 } else { counters.clientsNotAllowed += 1 }
+            if isAllowed { noteFlowLimit() } else { counters.clientsNotAllowed += 1 }
             socket.resetOnClose()
             return
         }

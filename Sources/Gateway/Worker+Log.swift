@@ -5,6 +5,7 @@ import Bytes
 import Flows
 import LinuxIO
 import Relay
+import Streams
 import Wire
 
 /// What was not written of one kind of event.
@@ -23,6 +24,15 @@ extension Worker {
         logSink.append(line)
     }
 
+    /// Counts a connection over the flow limit, and warns of it, once every ten seconds at most.
+    mutating func noteFlowLimit() {
+        counters.flowLimitHits += 1
+        guard now >= flowLimitWarning else { return }
+        flowLimitWarning = now + .seconds(10)
+        let limit = flowLimit
+        log(.warning, "flow-limit") { $0.add("limit", limit) }
+    }
+
     /// Adds the line of a flow that has ended.
     mutating func logFlow(_ flow: borrowing Flow) {
         let reason = flow.closeReason
@@ -34,7 +44,8 @@ extension Worker {
         line.add("in", name(of: flow.origin))
         line.add("profile", settings.profile)
         if flow.isFromCookie { line.add("handshake", "cookie") }
-        line.add("up", flow.relay.up.bytes)
+        // Of a tunnel's client the endpoint knows best: some of its octets go up by way of a queue.
+        line.add("up", flow.endpoint != nil ? flow.endpoint.value.accounts.received : UInt64(flow.relay.up.bytes))
         line.add("down", flow.relay.down.bytes)
         line.add("ms", Int((now - flow.opened).milliseconds))
         line.add("reason", reason.words)

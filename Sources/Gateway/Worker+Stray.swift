@@ -58,7 +58,7 @@ extension Worker {
             return false
         }
         guard flows.count < flowLimit else {
-            counters.flowLimitHits += 1
+            noteFlowLimit()
             refuse(key, segment, because: .flowLimit)
             return true
         }

@@ -56,6 +56,8 @@ struct Worker: ~Copyable {
     var bursts: [String: Burst] = [:]
     /// This worker's share of the flows.
     let flowLimit: Int
+    /// When a warning of that limit may be written again.
+    var flowLimitWarning = Instant(nanoseconds: 0)
 
     // What is to be done
     var touched: [Handle] = []
