@@ -7,17 +7,25 @@ import Addresses
 import Bytes
 
 struct HalfOpen {
-    /// One device's half-open flows, the oldest first.
-    ///
-    /// Flows that are no longer half-open stay in the list
-    /// until they come to its head; `count` is exact.
+    /// One device's half-open flows: a list through `links`, the oldest first.
     private struct Share {
-        var queue: [Handle] = []
-        var head = 0
-        var count = 0
+        var oldest: UInt32
+        var newest: UInt32
+        var count = 1
     }
 
+    /// A flow's neighbours in its device's list, by their places in the slab of flows.
+    private struct Link {
+        var flow: Handle
+        var previous = HalfOpen.none
+        var next = HalfOpen.none
+    }
+
+    private static let none = UInt32.max
+
     private var shares: [IPAddress: Share] = [:]
+    /// At the place that the flow has in the slab.
+    private var links: [Link] = []
     private let limit: Int
     private let limitPerDevice: Int
 
@@ -37,29 +45,39 @@ struct HalfOpen {
         shares[device].map { $0.count >= limitPerDevice } ?? false
     }
 
+    /// The device's oldest half-open flow.
+    func oldest(of device: IPAddress) -> Handle? {
+        shares[device].map { links[Int($0.oldest)].flow }
+    }
+
+    /// Adds a flow, which must not be there.
     mutating func add(_ flow: Handle, of device: IPAddress) {
+        while links.count <= Int(flow.index) { links.append(Link(flow: Handle(index: 0, generation: 0))) }
+        links[Int(flow.index)] = Link(flow: flow)
         count += 1
-        shares[device, default: Share()].queue.append(flow)
+        guard let newest = shares[device]?.newest else {
+            shares[device] = Share(oldest: flow.index, newest: flow.index)
+            return
+        }
+        links[Int(newest)].next = flow.index
+        links[Int(flow.index)].previous = newest
+        shares[device]?.newest = flow.index
         shares[device]?.count += 1
     }
 
     /// Notes that a flow that was added is established or gone.
-    mutating func remove(from device: IPAddress) {
+    mutating func remove(_ flow: Handle, of device: IPAddress) {
+        let link = links[Int(flow.index)]
+        precondition(link.flow == flow, "a flow that is not half-open")
         count -= 1
-        guard let left = shares[device]?.count else { return }
-        if left <= 1 { shares[device] = nil } else { shares[device]?.count = left - 1 }
-    }
-
-    /// The device's oldest entry, taken from the list; the caller skips those that are half-open no more.
-    mutating func oldest(of device: IPAddress) -> Handle? {
-        guard var share = shares[device], share.head < share.queue.count else { return nil }
-        let handle = share.queue[share.head]
-        share.head += 1
-        if share.head > 64, share.head * 2 > share.queue.count {
-            share.queue.removeFirst(share.head)
-            share.head = 0
+        if link.previous != Self.none { links[Int(link.previous)].next = link.next }
+        if link.next != Self.none { links[Int(link.next)].previous = link.previous }
+        if shares[device]?.count == 1 {
+            shares[device] = nil
+        } else {
+            shares[device]?.count -= 1
+            if link.previous == Self.none { shares[device]?.oldest = link.next }
+            if link.next == Self.none { shares[device]?.newest = link.previous }
         }
-        shares[device] = share
-        return handle
     }
 }

@@ -13,9 +13,7 @@ extension Worker {
     mutating func refuse(_ key: FlowKey, _ segment: TCPSegment, because reason: CloseReason) {
         counters.flowsRefused += 1
         reasons[reason.kind, default: 0] += 1
-        var flow = Flow(key: key, origin: .tunnel, at: now)
-        flow.ends(reason)
-        logFlow(flow)
+        logBurst(reason.kind, key)
         if let reset = TCPReset.answering(segment) { reply(reset, to: key) }
     }
 
@@ -51,22 +49,19 @@ extension Worker {
         flow.held.removeAll(in: &pool)
         reasons[flow.closeReason.kind, default: 0] += 1
         logFlow(flow)
-        tidySoon()
     }
 
     /// Notes that a flow is established, or gone.
     mutating func leaveHalfOpen(_ handle: Handle) {
         guard flows[handle].isHalfOpen else { return }
         flows[handle].isHalfOpen = false
-        halfOpen.remove(from: flows[handle].key.client.address)
+        halfOpen.remove(handle, of: flows[handle].key.client.address)
     }
 
     /// Gives up the device's oldest half-open flow for a new one.
     mutating func evictHalfOpen(of device: IPAddress) {
-        while let handle = halfOpen.oldest(of: device) {
-            guard flows.contains(handle), flows[handle].isHalfOpen else { continue }
-            counters.halfOpenEvicted += 1
-            return abort(handle, because: .halfOpenLimit)
-        }
+        guard let handle = halfOpen.oldest(of: device) else { return }
+        counters.halfOpenEvicted += 1
+        abort(handle, because: .halfOpenLimit)
     }
 }

@@ -7,6 +7,12 @@ import LinuxIO
 import Relay
 import Wire
 
+/// What was not written of one kind of event.
+struct Burst {
+    var since: Instant
+    var count = 0
+}
+
 extension Worker {
     /// Adds a line, if its level is wanted.
     mutating func log(_ level: LogLevel, _ event: String, _ fill: (inout LogLine) -> Void) {
@@ -14,7 +20,7 @@ extension Worker {
         var line = LogLine(level, event: event, journal: settings.isJournal)
         fill(&line)
         line.finish()
-        logLines.append(contentsOf: line.bytes)
+        logSink.append(line)
     }
 
     /// Adds the line of a flow that has ended.
@@ -33,15 +39,27 @@ extension Worker {
         line.add("ms", Int((now - flow.opened).milliseconds))
         line.add("reason", reason.words)
         line.finish()
-        logLines.append(contentsOf: line.bytes)
+        logSink.append(line)
     }
 
-    /// Writes the lines of this turn in one call.
-    mutating func writeLog() {
-        guard !logLines.isEmpty else { return }
-        StandardError.write(logLines.span)
-        logLines.removeAll(keepingCapacity: logLines.capacity <= 64 << 10)
+    /// Adds the line of something that a stranger can make happen as often as he likes: one line a second for
+    /// each kind, which says how many there were.
+    mutating func logBurst(_ kind: String, _ key: FlowKey) {
+        guard settings.logLevel >= .info, settings.flowLog != .none else { return }
+        var burst = bursts[kind] ?? Burst(since: now - Self.burstInterval)
+        burst.count += 1
+        if now - burst.since >= Self.burstInterval {
+            log(.info, kind) { line in
+                line.add("client", key.client.description)
+                line.add("target", key.target.description)
+                line.add("count", burst.count)
+            }
+            burst = Burst(since: now)
+        }
+        bursts[kind] = burst
     }
+
+    private static var burstInterval: Interval { .seconds(1) }
 
     private func name(of origin: Origin) -> String {
         switch origin {
@@ -53,23 +71,29 @@ extension Worker {
 
     // MARK: Memory
 
-    /// The longest that free buffers keep their memory.
+    /// How long free buffers keep their memory: once or twice this.
     private static var tidyInterval: Interval { .seconds(1) }
     /// Chunks that stay, so that a quiet gateway does not start cold.
     private static var warmChunks: Int { 64 }
 
-    /// Has memory that nobody uses given back in a while.
-    mutating func tidySoon() {
-        if tidyAt == .never { tidyAt = now + Self.tidyInterval }
+    /// Whether there is much more memory than flows and their bytes need just now.
+    private var hasSpareMemory: Bool {
+        pool.resident > pool.used + Self.warmChunks || flows.placeCount > 2 * flows.count + 1024
     }
 
-    /// Gives memory back when it is time.
+    /// Gives memory back that was not used for a while, whether its flows have ended or only gone quiet.
     mutating func tidy() {
-        guard tidyAt <= now else { return }
+        busiest = max(busiest, pool.used)
+        guard tidyAt <= now else {
+            if tidyAt == .never, hasSpareMemory { tidyAt = now + Self.tidyInterval }
+            return
+        }
         tidyAt = .never
-        let needed = pool.used + Self.warmChunks
-        guard pool.resident > needed else { return }
-        pool.releaseCold(keeping: needed)
+        let needed = busiest + Self.warmChunks
+        busiest = pool.used
+        if pool.resident > needed { pool.releaseCold(keeping: needed) }
+        flows.releaseVacantPages()
+        dials.releaseVacantPages()
         ProcessMemory.trim()
     }
 }

@@ -147,18 +147,22 @@ public struct Relay: Sendable {
         down.lastMoved = now
     }
 
+    /// Notes that a sink took octets of a source that has ended: as long as that goes on, nothing is overdue.
+    public mutating func progressed(at now: Instant) {
+        if endedFirst != nil { restart(at: now) }
+    }
+
     /// Both directions are over, and both sinks know.
     public var isFinished: Bool { up.phase == .over && down.phase == .over }
 
     /// When something must happen if no byte moves before.
     public func deadline(_ limits: RelayLimits) -> Instant {
-        if isFinished { return .never }
         let lastMoved = max(up.lastMoved, down.lastMoved)
         switch (up.phase == .open, down.phase == .open) {
         case (true, true): return lastMoved + limits.idle
         case (false, true): return min(lastMoved + limits.idle, down.lastMoved + limits.halfClose)
         case (true, false): return min(lastMoved + limits.idle, up.lastMoved + limits.halfClose)
-        // Both sources have ended: what is left is a sink that takes nothing.
+        // Both sources have ended: what is left is a sink that takes nothing, or does not acknowledge its end.
         case (false, false): return lastMoved + limits.halfClose
         }
     }

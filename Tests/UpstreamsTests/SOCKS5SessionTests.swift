@@ -106,6 +106,17 @@ import Wire
         }
     }
 
+    @Test("any of several logins gets in, and no mixture of them")
+    func logins() {
+        let other = SOCKS5Login(user: Array("ci".utf8), password: Array("xy".utf8))
+        for (login, status) in [("01027161027077", 0), ("01026369027879", 0), ("01027161027879", 1)] {
+            var session = SOCKS5Session(expecting: [Self.login, other], now: Self.now)
+            var answer: [UInt8] = []
+            _ = session.receive(hex("050102" + login).span, output: &answer)
+            #expect(answer == [5, 2, 1, UInt8(status)])
+        }
+    }
+
     @Test("B067: without a login configured a client that offers only one is turned away")
     func noLogin() {
         #expect(play("050102").answer == hex("05ff"))
