@@ -20,9 +20,11 @@ struct Acknowledgements {
     @Compact private var fullSize = 536
     /// How many acknowledgements are not to be delayed.
     @Compact private var quick = 16
-    /// Whether the stream goes to and fro: then an answer will carry the acknowledgement.
+    /// Whether octets that arrived were followed by octets of ours: then an answer will carry the acknowledgement.
     private var isDialogue = false
     private var lastReceived = Instant(nanoseconds: 0)
+    /// How soon an answer follows in a dialogue.
+    private static let dialogue = Interval.milliseconds(40)
 
     /// A block that arrived twice (DSACK, RFC 2883).
     private var duplicate: SACKBlock?
@@ -85,8 +87,8 @@ struct Acknowledgements {
     }
 
     /// A segment with an acknowledgement goes out.
-    mutating func sent(withData: Bool, sacks: Bool) {
-        if withData, waiting > 0 { isDialogue = true }
+    mutating func sent(withData: Bool, sacks: Bool, now: Instant) {
+        if withData, now - lastReceived < Self.dialogue { isDialogue = true }
         waiting = 0
         deadline = .never
         if quick > 0 { quick -= 1 }

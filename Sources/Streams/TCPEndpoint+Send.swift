@@ -135,7 +135,7 @@ extension TCPEndpoint {
         let field = window.advertise(
             received, next: receiveNext, available: available, segmentSize: segmentSize)
         lastAcknowledged = receiveNext
-        acknowledgements.sent(withData: payload > 0, sacks: sacks)
+        acknowledgements.sent(withData: payload > 0, sacks: sacks, now: now)
         return TCPSegment(
             sequence: sequence, acknowledgement: receiveNext, flags: flags, window: field, options: options,
             payloadCount: payload)
