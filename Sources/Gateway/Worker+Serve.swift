@@ -84,8 +84,11 @@ extension Worker {
 
     private mutating func resetIfDrained(_ handle: Handle) {
         if flows[handle].endpoint != nil {
-            if flows[handle].endpoint.value.queued == 0 { flows[handle].endpoint.value.abort() }
+            guard flows[handle].endpoint.value.queued == 0 else { return }
+            dropUpstream(handle)
+            flows[handle].endpoint.value.abort()
         } else if flows[handle].client.value.waiting.isEmpty {
+            dropUpstream(handle)
             flows[handle].client.value.socket.resetOnClose()
             flows[handle].relay.ended()
         }

@@ -5,6 +5,8 @@ import Bytes
 import Testing
 import Wire
 
+@testable import Gateway
+
 extension WorkerTests {
     @Suite("Datagrams")
     struct Datagrams {

@@ -3,7 +3,10 @@
 import Addresses
 import Bytes
 import Testing
+import Upstreams
 import Wire
+
+@testable import Gateway
 
 extension WorkerTests {
     @Suite("Handshake")
@@ -196,8 +199,8 @@ extension WorkerTests {
         }
 
         @Test func theGatewaysOwnDialThatComesBackIsRefused() throws {
-            let device = Bench.device
-            let bench = try Bench(upstreamSettings: { $0.policy.own = [IPPrefix(base: device, length: 32)] })
+            let device = try #require(IPPrefix(Bench.device, length: 32))
+            let bench = try Bench(upstreamSettings: { $0.policy.own = [device] })
             let client = bench.client()
             try client.sendSYN()
             bench.until("the SYN is refused") { client.wasReset }

@@ -1,8 +1,12 @@
 /// Plain http through a proxy that takes no CONNECT to port 80.
 
+import Addresses
 import Bytes
 import Testing
+import Upstreams
 import Wire
+
+@testable import Gateway
 
 extension WorkerTests {
     @Suite("Plain http")
