@@ -24,7 +24,7 @@ extension Worker {
     mutating func open(_ key: FlowKey, syn: TCPSegment, beyond last: SequenceNumber? = nil) {
         if isOwn(key) { return refuse(key, syn, because: .routeLoop) }
         if flows.count >= flowLimit {
-            counters.flowLimitHits += 1
+            noteFlowLimit()
             return refuse(key, syn, because: .flowLimit)
         }
         if halfOpen.isFull { return sendCookie(key, syn) }
@@ -45,7 +45,6 @@ extension Worker {
 
     /// A segment of a flow: its bytes in order go to the upstream at once, the rest is the endpoint's business.
     mutating func up(_ handle: Handle, _ segment: TCPSegment, payload: Span<UInt8>) {
-        let before = flows[handle].arrived
         let receipt = flows[handle].endpoint.value.receive(
             segment, payload: payload, now: now, settings: settings.tcp, pool: &pool)
         var events = receipt.events
@@ -56,11 +55,9 @@ extension Worker {
             let taken = goesStraight ? flows[handle].upstream.value.send(bytes) : 0
             events.formUnion(
                 flows[handle].endpoint.value.keep(bytes.extracting(taken..<bytes.count), pool: &pool))
+            flows[handle].relay.moved(bytes.count, from: .client, at: now)
         }
-        // However they came: straight through, behind others that wait, or out of a hole that is filled.
-        let count = flows[handle].arrived - before
-        if count > 0 { flows[handle].relay.moved(Int(count), from: .client, at: now) }
-        if events.contains(.reopen) { return reopen(handle, segment, events) }
+        if events.contains(.reopen) { return reopen(handle, segment) }
         note(events, of: handle)
         touch(handle)
     }
@@ -73,8 +70,8 @@ extension Worker {
         while flows[handle].upstream.value.isReadable {
             let space = flows[handle].endpoint.value.sendSpace(pool: pool, settings: settings.tcp)
             guard space > 0 else {
-                // With octets under way the next acknowledgement comes back here.
-                if flows[handle].endpoint.value.queued == 0, pool.available == 0 { starve(handle) }
+                // With octets queued, their acknowledgement brings the flow back.
+                if pool.available == 0, flows[handle].endpoint.value.queued == 0 { starve(handle) }
                 return false
             }
             guard budget > 0 else { return true }
@@ -84,18 +81,20 @@ extension Worker {
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].endpoint.value.commit(count, of: runs, pool: &pool)
             noteUpstream(outcome, runs, of: handle)
-            if count > 0 { emit(handle) }
+            // What does not fill a super-segment goes with what is read next, or with the end of the turn.
+            if count > 0 { emit(handle, moreFollows: true) }
             budget -= count
         }
         return false
     }
 
     /// Writes every segment that the endpoint wants to send now.
-    mutating func emit(_ handle: Handle) {
+    mutating func emit(_ handle: Handle, moreFollows: Bool = false) {
         guard output != nil else { return }
         let key = flows[handle].key
         while let outgoing = flows[handle].endpoint.value.nextSegment(
-            now: now, settings: settings.tcp, pool: pool, maximumPayload: largestPayload)
+            now: now, settings: settings.tcp, pool: pool, maximumPayload: largestPayload,
+            moreFollows: moreFollows)
         {
             output.value.send(
                 outgoing.segment, gsoSize: outgoing.gsoSize, payload: outgoing.payload, of: key, pool: pool,

@@ -79,7 +79,5 @@ struct HalfOpen {
             if link.previous == Self.none { shares[device]?.oldest = link.next }
             if link.next == Self.none { shares[device]?.newest = link.previous }
         }
-        // Nobody is in a list any more: the memory of a rush goes back.
-        if count == 0 { links = [] }
     }
 }

@@ -13,10 +13,7 @@ extension Worker {
     mutating func refuse(_ key: FlowKey, _ segment: TCPSegment, because reason: CloseReason) {
         counters.flowsRefused += 1
         reasons[reason.kind, default: 0] += 1
-        var flow = Flow(key: key, origin: .tunnel, at: now)
-        flow.target = Target(key.target)
-        flow.ends(reason)
-        logFlow(flow)
+        logBurst(reason.kind, key)
         if let reset = TCPReset.answering(segment) { reply(reset, to: key) }
     }
 
@@ -52,7 +49,6 @@ extension Worker {
         flow.held.removeAll(in: &pool)
         reasons[flow.closeReason.kind, default: 0] += 1
         logFlow(flow)
-        tidySoon()
     }
 
     /// Notes that a flow is established, or gone.

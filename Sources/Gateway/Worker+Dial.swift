@@ -14,6 +14,7 @@ extension Worker {
     mutating func dial(_ handle: Handle) {
         guard let target = flows[handle].target else { preconditionFailure("a dial without target") }
         let upstream = upstream(of: flows[handle].origin)
+        refreshAddresses(of: upstream)
         let dial = dials.insert(Dial(to: target, through: upstream, for: identity(of: handle), now: now))
         flows[handle].dial = dial
         follow(dials[dial].start(memory: &memory, now: now), of: handle)
@@ -23,8 +24,6 @@ extension Worker {
     mutating func takeUpstream(_ event: PolledEvent, slot: Int, of handle: Handle) {
         guard let dial = flows[handle].dial else {
             flows[handle].upstream?.note(event)
-            // Behind the upstream's end nothing is read that could bring its reset.
-            if event.error, flows[handle].relay.down.phase != .open { flows[handle].upstream?.noteError() }
             touch(handle)
             return
         }
@@ -47,10 +46,11 @@ extension Worker {
                 return failed(.noDescriptors, handle)
             }
         case .needsName(let name):
-            let ticket = UInt64(handle.generation) << 32 | UInt64(handle.index)
-            guard resolver.resolve(name, ticket: ticket) else {
+            let isFirst = asked[name] == nil
+            guard !isFirst || resolver.resolve(name, ticket: 0) else {
                 return follow(dials[dial].resolved([], memory: &memory, now: now), of: handle)
             }
+            asked[name, default: []].append(handle)
         case .open(let opening):
             return opened(opening, handle)
         case .failed(let failure):
@@ -59,14 +59,23 @@ extension Worker {
         touch(handle)
     }
 
+    /// Asks for the upstream's addresses again when they are old; dials go on with those that are known.
+    private mutating func refreshAddresses(of upstream: Upstream) {
+        guard case .name(let name) = upstream.server?.host, memory.isStale(at: now), asked[name] == nil,
+            resolver.resolve(name, ticket: 0)
+        else { return }
+        asked[name] = []
+    }
+
     /// Takes answers of the resolver to the dials that wait for them.
     mutating func collectNames() {
         while let resolution = resolver.nextResult() {
-            let handle = Handle(
-                index: UInt32(truncatingIfNeeded: resolution.ticket), generation: UInt32(resolution.ticket >> 32))
-            guard flows.contains(handle), let dial = flows[handle].dial else { continue }
             let addresses = (try? resolution.result.get()) ?? []
-            follow(dials[dial].resolved(addresses, memory: &memory, now: now), of: handle)
+            if .name(resolution.name) == shared.active.server?.host { memory.learn(addresses, at: now) }
+            for handle in asked.removeValue(forKey: resolution.name) ?? [] {
+                guard flows.contains(handle), let dial = flows[handle].dial else { continue }
+                follow(dials[dial].resolved(addresses, memory: &memory, now: now), of: handle)
+            }
         }
     }
 
@@ -76,9 +85,8 @@ extension Worker {
         flows[handle].dial = nil
         var ended = dials.remove(dial)
         let socket = ended.takeSocket()
-        let keepalive = settings.upstreamKeepalive
-        socket.setKeepAlive(idle: keepalive, interval: keepalive / 4, count: 4)
-        flows[handle].upstream = SocketEnd(socket, isReadable: opening.mayRead, isWritable: true)
+        flows[handle].upstream = SocketEnd(
+            socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead)
         flows[handle].relay.restart(at: now)
         if opening.inAbsoluteForm || flows[handle].isPlainRequest {
             beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
@@ -137,6 +145,14 @@ extension Worker {
             case .direct: shared.direct
             }
         }
+    }
+
+    /// What becomes of the client's FIN; a target that is dialled directly gets it at once.
+    func halfClose(of origin: Origin) -> HalfClose {
+        if case .listener(let position) = origin, shared.listeners[position].settings.outbound == .direct {
+            return .pass
+        }
+        return settings.halfClose
     }
 
     /// Who the client is, for upstreams that are told.

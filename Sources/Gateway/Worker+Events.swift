@@ -13,10 +13,7 @@ extension Worker {
     mutating func note(_ events: TCPEvents, of handle: Handle) {
         guard !events.isEmpty else { return }
         if events.contains(.established) { leaveHalfOpen(handle) }
-        // Half-closed: what the device still takes keeps the flow alive.
-        if events.contains(.acknowledged), flows[handle].relay.endedFirst != nil {
-            flows[handle].relay.delivered(at: now)
-        }
+        if events.contains(.acknowledged) { flows[handle].relay.progressed(at: now) }
         if events.contains(.finReceived) { flows[handle].clientEnded(at: now) }
         if events.contains(.outOfMemory) { counters.outOfMemory += 1 }
         if events.contains(.challenged) { counters.challenged += 1 }
@@ -39,6 +36,8 @@ extension Worker {
         case .bytes(let count):
             flows[handle].relay.moved(count, from: .upstream, at: now)
             observe(runs, count, of: handle)
+            // An answer may let requests go on that wait for it.
+            if flows[handle].forward != nil { touch(handle) }
         case .wouldBlock:
             break
         case .end:
@@ -50,13 +49,8 @@ extension Worker {
         }
     }
 
-    /// Takes note of a reset that no read brings: of a write, or after the upstream's end.
-    mutating func noteLostUpstream(_ handle: Handle) {
-        if let failure = flows[handle].upstream.value.failure { upstreamFailed(failure, handle) }
-    }
-
     /// The upstream is gone by a reset: what it sent before still reaches the client, then the client is reset.
-    private mutating func upstreamFailed(_ failure: ErrorNumber, _ handle: Handle) {
+    mutating func upstreamFailed(_ failure: ErrorNumber, _ handle: Handle) {
         flows[handle].ends(.upstreamReset("\(failure)"))
         flows[handle].resetsWhenDrained = true
         flows[handle].relay.sourceEnded(.upstream, at: now)
@@ -77,6 +71,7 @@ extension Worker {
                 if let forward { forwards[forward].observe(bytes) }
             }
         }
+        if let forward { noteRefusedCredentials(forward, handle) }
     }
 
     /// The client is gone: the upstream is let go, with a reset if it was open.
@@ -101,20 +96,40 @@ extension Worker {
             if sessions[session].deadline <= now {
                 return abort(handle, because: .badRequest("client asked for nothing"))
             }
-        } else if flows[handle].relay.deadline(settings.relay) <= now {
-            relayIsOverdue(handle)
+        } else if flows[handle].upstream != nil {
+            if !flows[handle].hasKeepalive, flows[handle].opened + Self.settledAfter <= now { keepAlive(handle) }
+            if flows[handle].relay.deadline(settings.relay) <= now { relayIsOverdue(handle) }
+        } else if flows[handle].client != nil, flows[handle].relay.deadline(Self.farewell) <= now {
+            return close(handle)
         }
         if flows.contains(handle) { touch(handle) }
     }
 
+    /// Has the kernel find out whether a silent upstream is still there.
+    private mutating func keepAlive(_ handle: Handle) {
+        let silence = settings.upstreamKeepalive
+        flows[handle].hasKeepalive = true
+        flows[handle].upstream.value.socket.setKeepAlive(idle: silence, interval: silence / 4, count: 4)
+    }
+
     private mutating func relayIsOverdue(_ handle: Handle) {
+        if stillSends(handle) { return flows[handle].relay.restart(at: now) }
         // `halfClose: hold` keeps the client's end back for as long as this, and no longer.
-        if flows[handle].upstream != nil, flows[handle].relay.releaseHeld() {
+        if flows[handle].relay.releaseHeld() {
             flows[handle].upstream.value.socket.shutdownSend()
             flows[handle].relay.restart(at: now)
             return
         }
         let isHalf = flows[handle].relay.endedFirst != nil
         abort(handle, because: isHalf ? .halfCloseTimeout : .idleTimeout)
+    }
+
+    /// Whether the kernel has got rid of octets since it was last asked: what it took from us may be on its way to
+    /// a slow upstream for minutes.
+    private mutating func stillSends(_ handle: Handle) -> Bool {
+        let unsent = flows[handle].upstream.value.socket.unsentBytes()
+        let isProgress = unsent > 0 && unsent != flows[handle].unsentBefore
+        flows[handle].unsentBefore = unsent
+        return isProgress
     }
 }

@@ -29,10 +29,6 @@ extension Worker {
         guard let forward = flows[handle].forward else { return false }
         if flows[handle].client != nil { holdClientBytes(handle) }
         while flows[handle].upstream.value.waiting.count < Self.waitingLimit {
-            guard mayRewrite(handle) else {
-                starve(handle)
-                break
-            }
             let runs = pendingRuns(handle)
             guard runs.runCount > 0 else { break }
             var run = runs[0]
@@ -45,31 +41,23 @@ extension Worker {
                 }
             } catch {
                 flows[handle].ends(.badRequest("a request that cannot be forwarded: \(error)"))
-                flows[handle].resetsWhenDrained = true
+                flows[handle].isBroken = true
                 return false
             }
             removePending(taken, handle)
-            pass(rewritten.span, to: handle)
+            if flows[handle].upstream.value.waiting.append(rewritten.span, in: &pool) < rewritten.count {
+                lacksMemory(handle)
+                return false
+            }
+            flows[handle].upstream.value.flush(pool: &pool)
             guard taken > 0 else { break }
         }
-        if forwards[forward].credentialsRefused {
-            upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
-        }
-        return false
-    }
-
-    /// Whether there is room for what the upstream does not take at once of one more piece.
-    private func mayRewrite(_ handle: Handle) -> Bool {
-        let upstream = flows[handle].upstream.value.isWritable && flows[handle].upstream.value.waiting.isEmpty
-        return upstream || pool.available >= 2 * BufferPool.chunkSize
-    }
-
-    /// Puts octets that were rewritten on their way to the upstream.
-    private mutating func pass(_ bytes: Span<UInt8>, to handle: Handle) {
-        let isFirst = flows[handle].upstream.value.waiting.isEmpty
-        let taken = isFirst ? flows[handle].upstream.value.send(bytes) : 0
-        let rest = bytes.extracting(taken..<bytes.count)
-        if flows[handle].upstream.value.waiting.append(rest, in: &pool) < rest.count { lacksMemory(handle) }
+        // Nothing of what follows the one request of a connection goes anywhere, so it must not wait either.
+        if forwards[forward].isFinished { flows[handle].held.removeAll(in: &pool) }
+        // The poller tells of each edge once: a client that may have more is asked again in the next turn.
+        return flows[handle].client != nil && flows[handle].client.value.isReadable
+            && flows[handle].held.count < Self.waitingLimit
+            && flows[handle].upstream.value.waiting.count < Self.waitingLimit
     }
 
     /// What the client has sent and was not rewritten yet.
@@ -92,11 +80,21 @@ extension Worker {
     mutating func holdClientBytes(_ handle: Handle) {
         while flows[handle].client.value.isReadable, flows[handle].held.count < Self.waitingLimit {
             let runs = flows[handle].held.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return starve(handle) }
+            guard runs.byteCount > 0 else {
+                starve(handle)
+                return
+            }
             let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].held.commit(count, of: runs, in: &pool)
             noteClient(outcome, runs, of: handle)
         }
+    }
+
+    /// A 407 in absolute form: the credentials rest, for every flow.
+    mutating func noteRefusedCredentials(_ forward: Handle, _ handle: Handle) {
+        guard forwards[forward].credentialsRefused, !flows[handle].hasToldRefusal else { return }
+        flows[handle].hasToldRefusal = true
+        upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
     }
 }

@@ -7,6 +7,7 @@ import LinuxIO
 import Relay
 import Streams
 import Upstreams
+import Wire
 
 extension Worker {
     /// How much one flow may read of a socket in one turn.
@@ -16,11 +17,17 @@ extension Worker {
     /// How much may wait for a socket before its other side is read no further.
     static var waitingLimit: Int { 256 << 10 }
 
+    /// How old a flow is when its upstream gets keepalive probes: most are over long before, and save the calls.
+    static var settledAfter: Interval { .seconds(10) }
+
+    /// How long a refused client may take to read why and to close.
+    static var farewell: RelayLimits { RelayLimits(halfClose: .seconds(2), idle: .seconds(2)) }
+
     mutating func serve(_ handle: Handle) {
         if flows[handle].upstream != nil {
             let hasMoreUp = pumpUp(handle)
-            noteLostUpstream(handle)
             let hasMoreDown = flows[handle].endpoint != nil ? down(handle) : pumpDown(handle)
+            noticeFailure(handle)
             passEnds(handle)
             if hasMoreUp || hasMoreDown { touch(handle) }
         } else if flows[handle].client != nil {
@@ -33,31 +40,24 @@ extension Worker {
 
     /// The up lane: what the client's side holds goes to the upstream.
     private mutating func pumpUp(_ handle: Handle) -> Bool {
-        flushUpstream(handle)
+        if flows[handle].upstream.value.flush(pool: &pool) { flows[handle].relay.progressed(at: now) }
         if flows[handle].forward != nil { return forwardUp(handle) }
         guard flows[handle].endpoint != nil else { return pumpSocketUp(handle) }
         while flows[handle].endpoint.value.unread > 0, flows[handle].upstream.value.isWritable {
             let taken = flows[handle].upstream.value.send(flows[handle].endpoint.value.unreadRuns(), pool: pool)
             guard taken > 0 else { break }
             flows[handle].endpoint.value.removeUnread(taken, pool: &pool)
-            flows[handle].relay.delivered(at: now)
+            flows[handle].relay.progressed(at: now)
         }
         return false
     }
 
-    private mutating func flushUpstream(_ handle: Handle) {
-        let waiting = flows[handle].upstream.value.waiting.count
-        guard waiting > 0 else { return }
-        flows[handle].upstream.value.flush(pool: &pool)
-        if flows[handle].upstream.value.waiting.count < waiting { flows[handle].relay.delivered(at: now) }
-    }
-
-    /// Sends an inbound client what waits for it.
-    mutating func flushClient(_ handle: Handle) {
-        let waiting = flows[handle].client.value.waiting.count
-        guard waiting > 0 else { return }
-        flows[handle].client.value.flush(pool: &pool)
-        if flows[handle].client.value.waiting.count < waiting { flows[handle].relay.delivered(at: now) }
+    /// A reset of an upstream that had ended already: no read will tell of it, and the client is still sending.
+    private mutating func noticeFailure(_ handle: Handle) {
+        guard flows[handle].relay.down.phase != .open, flows[handle].relay.up.phase != .over,
+            let failure = flows[handle].upstream.value.failure
+        else { return }
+        upstreamFailed(failure, handle)
     }
 
     /// Passes the ends of the sources on once their sinks have every byte.
@@ -65,7 +65,7 @@ extension Worker {
         let isUpDrained =
             (flows[handle].endpoint == nil || flows[handle].endpoint.value.unread == 0) && flows[handle].held.isEmpty
             && flows[handle].upstream.value.waiting.isEmpty
-        if isUpDrained, flows[handle].relay.drained(.client, halfClose: settings.halfClose) {
+        if isUpDrained, flows[handle].relay.drained(.client, halfClose: halfClose(of: flows[handle].origin)) {
             flows[handle].upstream.value.socket.shutdownSend()
         }
         if flows[handle].resetsWhenDrained { return resetIfDrained(handle) }
@@ -96,36 +96,47 @@ extension Worker {
 
     /// Ends the flow when nothing is left to do, or sets its timer.
     mutating func settle(_ handle: Handle) {
-        if flows[handle].endpoint == nil, flows[handle].client.value.failure != nil {
-            flows[handle].ends(.clientReset)
-            dropUpstream(handle)
+        if flows[handle].isBroken { return abort(handle, because: .noMemory) }
+        if isOver(handle) {
+            noteClientFailure(handle)
             return close(handle)
         }
-        if isOver(handle) { return close(handle) }
         var deadline = Instant.never
         if flows[handle].endpoint != nil { deadline = flows[handle].endpoint.value.deadline }
         if let dial = flows[handle].dial {
             deadline = min(deadline, dials[dial].deadline)
         } else if flows[handle].upstream != nil {
             deadline = min(deadline, flows[handle].relay.deadline(settings.relay))
+            if !flows[handle].hasKeepalive { deadline = min(deadline, flows[handle].opened + Self.settledAfter) }
         } else if let session = flows[handle].session {
             deadline = min(deadline, sessions[session].deadline)
         } else if flows[handle].client != nil {
-            deadline = min(deadline, flows[handle].relay.deadline(settings.relay))
+            deadline = min(deadline, flows[handle].relay.deadline(Self.farewell))
         }
         timers.schedule(handle, at: deadline)
     }
 
+    /// An inbound client that was reset: the upstream must not take what it has for all there was.
+    private mutating func noteClientFailure(_ handle: Handle) {
+        guard flows[handle].client != nil, flows[handle].client.value.failure != nil,
+            !flows[handle].relay.isFinished
+        else { return }
+        let reason: CloseReason = flows[handle].upstream == nil ? .clientGaveUp : .clientReset
+        flows[handle].ends(flows[handle].tls.clientRefused ? .clientRefusedCertificate : reason)
+        dropUpstream(handle)
+    }
+
     private func isOver(_ handle: Handle) -> Bool {
         if flows[handle].endpoint != nil {
-            let phase = flows[handle].endpoint.value.phase
-            guard phase == .timeWait || phase == .closed(.finished) else {
-                return flows[handle].endpoint.value.isClosed
+            switch flows[handle].endpoint.value.phase {
+            case .timeWait, .closed(.finished):
+                // The client has done its part, and lives on as a record of a few words. What it sent may still be on
+                // its way to a slow upstream.
+                return flows[handle].relay.isFinished || flows[handle].resetsWhenDrained
+            default: return flows[handle].endpoint.value.isClosed
             }
-            // The device is done, and what it has sent may still be on its way to a slow upstream. After that a
-            // stream in TIME-WAIT lives on as a record of a few words.
-            return flows[handle].relay.up.phase == .over || flows[handle].resetsWhenDrained
         }
+        if flows[handle].client.value.failure != nil { return true }
         return flows[handle].relay.isFinished
     }
 }

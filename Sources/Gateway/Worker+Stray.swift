@@ -19,12 +19,12 @@ extension Worker {
         return true
     }
 
-    /// A SYN of a new connection on a flow whose old one is not quite over, or not yet open.
-    mutating func reopen(_ handle: Handle, _ syn: TCPSegment, _ events: TCPEvents) {
+    /// A SYN of a new connection on a flow whose old one is not quite over.
+    mutating func reopen(_ handle: Handle, _ syn: TCPSegment) {
         let key = flows[handle].key
         let last = flows[handle].endpoint.value.timeWaitRecord(now: now).sendNext
-        note(events, of: handle)
-        if !events.contains(.reset) { counters.timeWaitReused += 1 }
+        counters.timeWaitReused += 1
+        if flows[handle].upstream == nil { flows[handle].ends(.clientGaveUp) }
         dropUpstream(handle)
         close(handle)
         lingering.remove(key)
@@ -58,7 +58,7 @@ extension Worker {
             return false
         }
         guard flows.count < flowLimit else {
-            counters.flowLimitHits += 1
+            noteFlowLimit()
             refuse(key, segment, because: .flowLimit)
             return true
         }

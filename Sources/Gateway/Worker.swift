@@ -42,6 +42,8 @@ struct Worker: ~Copyable {
     var dialBuffers = DialBuffers()
     var reserve = ReserveDescriptor()
     let resolver: NameResolver
+    /// The dials that wait for a name, which is asked for once.
+    var asked: [String: [Handle]] = [:]
     let initialSequences: InitialSequence
     let cookies: SYNCookies
 
@@ -49,17 +51,24 @@ struct Worker: ~Copyable {
     var now = Clock.now()
     var counters = Counters()
     var reasons: [String: Int] = [:]
-    var logLines: [UInt8] = []
+    var logSink: LogSink
+    /// By the event's name.
+    var bursts: [String: Burst] = [:]
     /// This worker's share of the flows.
     let flowLimit: Int
+    /// When a warning of that limit may be written again.
+    var flowLimitWarning = Instant(nanoseconds: 0)
 
     // What is to be done
     var touched: [Handle] = []
+    /// Flows that could go on but for buffer memory, in the order in which they get some.
+    var starved: [Handle] = []
     var tunnelHasMore = false
     var isStopping = false
-    /// Flows that found no buffer, and how many chunks were in use then.
-    var starved: [Handle] = []
-    var starvedAt = 0
+    /// When listeners that were left alone are looked at again.
+    var listenersResumeAt = Instant.never
+    /// The most chunks that were in use at the end of a turn, since memory was last looked at.
+    var busiest = 0
     /// When memory that nobody needs is given back.
     var tidyAt = Instant.never
 
@@ -69,15 +78,17 @@ struct Worker: ~Copyable {
         var random = SystemRandom()
         index = seed.index
         self.settings = settings
+        logSink = LogSink(isJournal: settings.isJournal)
         shared = seed.shared
         resolver = seed.resolver
         flowLimit = max(1, settings.flows / workers)
         table = FlowTable(capacity: flowLimit, seed: random.key())
         timers = TimerWheel(now: Clock.now())
         pool = BufferPool(budget: settings.bufferMemory / workers)
-        halfOpen = HalfOpen(limit: settings.halfOpen / workers, perDevice: settings.halfOpenPerDevice / workers)
+        halfOpen = HalfOpen(
+            limit: settings.halfOpen / workers, perDevice: max(1, settings.halfOpenPerDevice / workers))
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
-        icmpLimits = RateLimiter(perSecond: settings.icmpPerSecond, seed: random.key())
+        icmpLimits = RateLimiter(perSecond: max(1, settings.icmpPerSecond / workers), seed: random.key())
         initialSequences = seed.shared.initialSequences
         cookies = seed.shared.cookies
         let tap = seed.shared.tap
@@ -93,15 +104,15 @@ struct Worker: ~Copyable {
         while !isStopping {
             let count = poller.wait(into: &events, until: nextWake)
             turn(events, count, at: Clock.now())
-            writeLog()
+            logSink.flush()
         }
         endAllFlows()
-        writeLog()
+        logSink.flush()
     }
 
     /// One turn of the loop: takes the first `count` events, and does all that follows from them at this time.
     ///
-    /// The lines that it has to say wait in `logLines`.
+    /// The lines that it has to say wait in `logSink`.
     mutating func turn(_ events: [PolledEvent], _ count: Int, at time: Instant) {
         now = time
         for position in 0..<count { take(events[position]) }
@@ -110,14 +121,16 @@ struct Worker: ~Copyable {
         expireTimers()
         serveTouched()
         feedStarved()
+        resumeListeners()
         tidy()
     }
 
     /// When the loop has to go on at the latest.
     var nextWake: Instant? {
         if tunnelHasMore || !touched.isEmpty { return now }
-        let deadline = min(
-            timers.nextDeadline() ?? .never, lingering.nextDeadline ?? .never, fragments.nextDeadline ?? .never, tidyAt)
+        var deadline = min(timers.nextDeadline() ?? .never, fragments.nextDeadline ?? .never, tidyAt, listenersResumeAt)
+        // Records of ended flows are no longer found after their time, so they can go many at once.
+        if let next = lingering.nextDeadline { deadline = min(deadline, next + .milliseconds(100)) }
         return deadline == .never ? nil : deadline
     }
 
@@ -126,6 +139,30 @@ struct Worker: ~Copyable {
         guard !flows[handle].isTouched else { return }
         flows[handle].isTouched = true
         touched.append(handle)
+    }
+
+    /// Puts a flow on the list of those that go on when other flows have given buffers back: no event will tell them.
+    @discardableResult mutating func starve(_ handle: Handle) -> Bool {
+        guard !flows[handle].isStarved else { return false }
+        flows[handle].isStarved = true
+        starved.append(handle)
+        return false
+    }
+
+    /// Lets as many starved flows go on as there are chunks.
+    private mutating func feedStarved() {
+        guard !starved.isEmpty, pool.available > 0 else { return }
+        var left = pool.available / BufferPool.chunkSize
+        var fed = 0
+        while fed < starved.count, left > 0 {
+            let handle = starved[fed]
+            fed += 1
+            guard flows.contains(handle) else { continue }
+            flows[handle].isStarved = false
+            touch(handle)
+            left -= 1
+        }
+        starved.removeFirst(fed)
     }
 
     private mutating func take(_ event: PolledEvent) {

@@ -72,13 +72,9 @@ public struct Relay: Sendable {
     /// Who ended first; nil while both are open.
     public private(set) var endedFirst: Side?
 
-    /// When a sink last took what had been waiting for it.
-    private var lastDelivered: Instant
-
     public init(at now: Instant) {
         up = Lane(lastMoved: now)
         down = Lane(lastMoved: now)
-        lastDelivered = now
     }
 
     /// Notes that `count` octets came from `source`.
@@ -92,9 +88,6 @@ public struct Relay: Sendable {
             down.lastMoved = now
         }
     }
-
-    /// Notes that a sink has taken octets that waited for it: a flow that drains is alive, however slowly it does.
-    public mutating func delivered(at now: Instant) { lastDelivered = now }
 
     /// Notes that a source will send no more.
     ///
@@ -154,20 +147,22 @@ public struct Relay: Sendable {
         down.lastMoved = now
     }
 
+    /// Notes that a sink took octets of a source that has ended: as long as that goes on, nothing is overdue.
+    public mutating func progressed(at now: Instant) {
+        if endedFirst != nil { restart(at: now) }
+    }
+
     /// Both directions are over, and both sinks know.
     public var isFinished: Bool { up.phase == .over && down.phase == .over }
 
     /// When something must happen if no byte moves before.
     public func deadline(_ limits: RelayLimits) -> Instant {
-        if isFinished { return .never }
-        let lastMoved = max(up.lastMoved, down.lastMoved, lastDelivered)
+        let lastMoved = max(up.lastMoved, down.lastMoved)
         switch (up.phase == .open, down.phase == .open) {
         case (true, true): return lastMoved + limits.idle
-        case (false, true):
-            return min(lastMoved + limits.idle, max(down.lastMoved, lastDelivered) + limits.halfClose)
-        case (true, false):
-            return min(lastMoved + limits.idle, max(up.lastMoved, lastDelivered) + limits.halfClose)
-        // Both sources have ended: what is left is a sink that takes nothing.
+        case (false, true): return min(lastMoved + limits.idle, down.lastMoved + limits.halfClose)
+        case (true, false): return min(lastMoved + limits.idle, up.lastMoved + limits.halfClose)
+        // Both sources have ended: what is left is a sink that takes nothing, or does not acknowledge its end.
         case (false, false): return lastMoved + limits.halfClose
         }
     }

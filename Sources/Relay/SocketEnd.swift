@@ -14,8 +14,9 @@ public struct SocketEnd: ~Copyable {
     public private(set) var isReadable: Bool
     /// Whether a write may be taken.
     public private(set) var isWritable: Bool
-    /// Whether the kernel has announced the end, so that a short read is no sign of "not now".
-    private var hasHungUp = false
+    /// Whether the kernel may have announced the end already: then a short read is no sign of "not now", because no
+    /// event will come for the end that is behind it.
+    private var mayHaveEnded: Bool
 
     /// Bytes on their way to the socket.
     public var waiting = ByteQueue()
@@ -23,8 +24,12 @@ public struct SocketEnd: ~Copyable {
     /// Why the connection is over, when it failed.
     public private(set) var failure: ErrorNumber?
 
-    public init(_ socket: consuming Socket, isReadable: Bool, isWritable: Bool) {
+    /// Takes over a socket.
+    ///
+    /// With `mayHaveEnded` events were seen by others before, so its end may have been announced.
+    public init(_ socket: consuming Socket, isReadable: Bool, isWritable: Bool, mayHaveEnded: Bool = false) {
         self.socket = socket
+        self.mayHaveEnded = mayHaveEnded
         self.isReadable = isReadable
         self.isWritable = isWritable
     }
@@ -33,12 +38,9 @@ public struct SocketEnd: ~Copyable {
     public mutating func note(_ event: PolledEvent) {
         if event.readable || event.hungUp || event.error { isReadable = true }
         if event.writable || event.error { isWritable = true }
-        if event.hungUp || event.error { hasHungUp = true }
-    }
-
-    /// Asks the socket why it failed, where no read or write would find out.
-    public mutating func noteError() {
-        if failure == nil { failure = socket.connectError() }
+        if event.hungUp || event.error { mayHaveEnded = true }
+        // What was received before can still be read.
+        if event.error, failure == nil { failure = socket.connectError() }
     }
 
     /// Sends bytes at once; returns how many the socket took.
@@ -53,12 +55,14 @@ public struct SocketEnd: ~Copyable {
         return took(socket.write(runs, pool: pool), of: runs.byteCount)
     }
 
-    /// Sends what waits, as far as the socket takes it.
-    public mutating func flush(pool: inout BufferPool) {
+    /// Sends what waits, as far as the socket takes it; returns whether it took something.
+    @discardableResult public mutating func flush(pool: inout BufferPool) -> Bool {
+        let before = waiting.count
         while !waiting.isEmpty, isWritable, failure == nil {
             let runs = waiting.runs(from: 0, count: waiting.count, in: pool)
             waiting.removeFirst(send(runs, pool: pool), in: &pool)
         }
+        return waiting.count < before
     }
 
     /// Reads into space of the pool.
@@ -97,11 +101,13 @@ public struct SocketEnd: ~Copyable {
     private mutating func noted(_ outcome: ReadOutcome, of wanted: Int) {
         switch outcome {
         case .bytes(let count):
-            if count < wanted, !hasHungUp { isReadable = false }
+            if count < wanted, !mayHaveEnded { isReadable = false }
         case .end:
             isReadable = false
         case .wouldBlock:
+            // At its end a socket never says this.
             isReadable = false
+            mayHaveEnded = false
         case .failed(let reason):
             isReadable = false
             failure = reason

@@ -14,10 +14,11 @@ extension Dial {
             do throws(SystemCallError) {
                 let socket = try Socket.connectTCP(to: address(of: candidate), mark: upstream.settings.mark)
                 let descriptor = socket.descriptor.number
-                lastSlot &+= 1
+                // The caller's tokens have other uses for the highest numbers.
+                lastSlot = lastSlot % 127 + 1
                 attempts[place] = Attempt(socket: socket, slot: lastSlot, candidate: candidate)
                 attemptDeadlines[place] = now + upstream.settings.connectTimeout
-                nextAttemptTime = nextCandidate < candidates.count ? now + Self.stagger : .never
+                nextAttemptTime = nextCandidate < candidates.count ? now + upstream.settings.attemptDelay : .never
                 return .register(descriptor: descriptor, slot: lastSlot)
             } catch {
                 if error.errno.isDescriptorShortage { return fail(.noDescriptors) }

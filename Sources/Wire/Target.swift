@@ -28,7 +28,7 @@ extension Host {
             guard text.count > 2, text[text.count - 1] == ASCII.closeBracket else { return nil }
             return address(text.extracting(1..<text.count - 1), allowingV4: false)
         }
-        if text[0] == ASCII.colon || ASCII.isHexDigit(text[0]), let address = address(text, allowingV4: true) {
+        if ASCII.isDigit(text[0]) || text.contains(ASCII.colon), let address = address(text, allowingV4: true) {
             return address
         }
         let length = text[text.count - 1] == ASCII.dot ? text.count - 1 : text.count

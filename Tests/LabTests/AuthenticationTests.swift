@@ -57,7 +57,7 @@ extension LabTests {
             let talk = try lab.client(.socks, [.receiveEnd(.fin)])
             #expect(talk.data == "T", "\(daemon.program.errors)")
             let seen = try proxy.finished(2)
-            #expect(seen.allSatisfy { $0.failed == nil })
+            #expect(seen.allSatisfy { $0.problem == nil })
             let firstHead = seen[0].heads?.first ?? ""
             #expect(!firstHead.contains("Proxy-Authorization"))
         }

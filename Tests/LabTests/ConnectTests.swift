@@ -36,7 +36,7 @@ extension LabTests {
                 lab, [[.connect, .send("HTTP/1.1 200 OK\r\n\r\nSSH-2.0-OpenSSH_9.6\r\n"), .pause(5)]])
             let daemon = try Daemon(lab)
             let talk = try lab.client(way, port: 22, [.receive("SSH-2.0-OpenSSH_9.6\r\n", within: 0.5)])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             withExtendedLifetime(proxy) {}
         }
 
@@ -52,7 +52,7 @@ extension LabTests {
             for way in Way.allCases {
                 let talk = try lab.client(
                     way, [.receive("hello"), .send("more"), .receive("more"), .halfClose, .receiveEnd(.fin)])
-                #expect(talk.failed == nil, "\(way): \(daemon.program.errors)")
+                #expect(talk.problem == nil, "\(way): \(daemon.program.errors)")
             }
             withExtendedLifetime(proxy) {}
         }
@@ -73,7 +73,7 @@ extension LabTests {
             let seconds = LongRun.isOn ? 10 : 2
             for way in Way.allCases {
                 let talk = try lab.client(way, [.pingPong(bytes: 4, count: seconds * 5, gap: 0.2)])
-                #expect(talk.failed == nil, "\(way): \(daemon.program.errors)")
+                #expect(talk.problem == nil, "\(way): \(daemon.program.errors)")
             }
             withExtendedLifetime(proxy) {}
         }
@@ -121,7 +121,7 @@ extension LabTests {
             let talk = try lab.socksBytes([
                 .send(bytes("050100")), .receive(bytes("0500")), .send(bytes(request)), .receive(bytes("050000")),
             ])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             let head = try proxy.finished()[0].heads?.first ?? ""
             #expect(head.hasPrefix("CONNECT [2001:db8::1]:443 HTTP/1.1\r\nHost: [2001:db8::1]:443\r\n"), "\(head)")
         }

@@ -27,9 +27,9 @@ extension LabTests {
             first.program.end(.kill)
             let second = try Daemon(lab)
             let talk = try lab.client(.tunnel, [.pingPong(bytes: 3, count: 3)])
-            #expect(talk.failed == nil, "\(second.program.errors)")
+            #expect(talk.problem == nil, "\(second.program.errors)")
             // What the former one left is reset at its next segment.
-            #expect(try Talk.of(open)[0].failed == nil)
+            #expect(try Talk.of(open)[0].problem == nil)
             withExtendedLifetime(proxy) {}
         }
 
@@ -59,7 +59,7 @@ extension LabTests {
             #expect(refused.cause == "refused", "\(refused)")
             proxy = try Upstream.embedded.start(in: lab)
             let talk = try lab.client(.tunnel, to: "198.51.100.14", port: 7000, [.pingPong(bytes: 3, count: 3)])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             withExtendedLifetime(origins) {}
         }
 

@@ -22,9 +22,9 @@ extension LabTests {
             let daemon = try Daemon(lab)
             let talk = try lab.client(
                 way, port: 7000, [.send("REQ"), .halfClose, .receiveBytes(1_000_000), .receiveEnd(.fin)])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             let seen = try proxy.finished()
-            #expect(seen[0].failed == nil)
+            #expect(seen[0].problem == nil)
         }
 
         /// The upstream ends at once and the client reads slowly (B022).
@@ -38,7 +38,7 @@ extension LabTests {
             try watch.waitFor("listening")
             let talk = try lab.client(
                 way, receiveBuffer: 8192, [.receiveBytes(300_000, rate: 40_000), .receiveEnd(.fin)])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             #expect(watch.output.isEmpty, "no reset is sent to the device: \(watch.output)")
             withExtendedLifetime(proxy) {}
         }
@@ -58,7 +58,7 @@ extension LabTests {
             let daemon = try Daemon(lab)
             let talk = try lab.client(
                 way, [.send("GET / HTTP/1.1\r\n\r\n"), .expect("204"), .receiveEnd(.fin)])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             #expect((talk.endSeconds ?? 9) < 1.15)
             withExtendedLifetime(proxy) {}
         }
@@ -71,7 +71,7 @@ extension LabTests {
             let daemon = try Daemon(lab)
             let before = daemon.descriptors
             let talk = try lab.client(way, port: 25, [.receiveEnd(.fin)])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             #expect((talk.endSeconds ?? 9) < 0.3)
             let after = try daemon.snapshot(within: 1.5) { $0["flows"] == 0 }
             #expect(after["flows"] == 0, "\(after)")
@@ -105,7 +105,7 @@ extension LabTests {
                 lab, [[.connect, .established, .sendBytes(1000), .pause(0.05), .close(.reset)]])
             let daemon = try Daemon(lab)
             let talk = try lab.client(way, [.receiveBytes(1000), .receiveEnd(.reset)])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             #expect((talk.endSeconds ?? 9) < 0.5)
             withExtendedLifetime(proxy) {}
         }
@@ -118,9 +118,9 @@ extension LabTests {
                 lab, [[.connect, .established, .receive("abc"), .receiveEnd(.reset)]])
             let daemon = try Daemon(lab)
             let talk = try lab.client(way, [.send("abc"), .pause(0.2), .close(.reset)])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             let seen = try proxy.finished()
-            #expect(seen[0].failed == nil)
+            #expect(seen[0].problem == nil)
         }
 
         /// Push connections: the long wait runs in the long set, the keepalive is looked at always (B029).
@@ -136,7 +136,7 @@ extension LabTests {
             let sockets = try lab.run(.gateway, ["ss", "-Htno", "state", "established", "dport", "= :8118"])
             #expect(sockets.output.contains("timer:(keepalive"), "\(sockets.output)")
             let talk = try Talk.of(client, within: idle + 30)
-            #expect(talk[0].failed == nil, "\(daemon.program.errors)")
+            #expect(talk[0].problem == nil, "\(daemon.program.errors)")
             withExtendedLifetime(proxy) {}
         }
 
@@ -154,12 +154,12 @@ extension LabTests {
             let first = try lab.client(
                 way, to: "198.51.100.13", port: 7000,
                 [.sendBytes(500_000), .halfClose, .receiveBytes(500_000), .receiveEnd(.fin)])
-            #expect(first.failed == nil, "\(daemon.program.errors) \(proxy.errors)")
+            #expect(first.problem == nil, "\(daemon.program.errors) \(proxy.errors)")
             let second = try lab.client(
                 way, to: "198.51.100.13", port: 7000,
                 [.receiveBytes(500_000), .receiveEnd(.fin), .pause(0.5), .sendBytes(500_000), .close(.fin)])
-            #expect(second.failed == nil, "\(daemon.program.errors) \(proxy.errors)")
-            #expect(try origin.finished(2).allSatisfy { $0.failed == nil })
+            #expect(second.problem == nil, "\(daemon.program.errors) \(proxy.errors)")
+            #expect(try origin.finished(2).allSatisfy { $0.problem == nil })
         }
 
         @Test(
@@ -175,7 +175,7 @@ extension LabTests {
                 let talk = try lab.client(
                     way, to: "198.51.100.13", port: 7000,
                     [.send("?1\n"), .receiveBytes(2_000_000, rate: 2_000_000), .receiveEnd(.fin)])
-                #expect(talk.failed == nil, "\(way) \(daemon.program.errors)")
+                #expect(talk.problem == nil, "\(way) \(daemon.program.errors)")
             }
             withExtendedLifetime((proxy, origin)) {}
         }
@@ -196,7 +196,7 @@ extension LabTests {
                 let talk = try lab.client(
                     way, to: "198.51.100.13", port: 7000,
                     [.send("?1\n"), .halfClose, .receiveBytes(500_000), .receiveEnd(.fin)])
-                #expect(talk.failed == nil, "\(way) \(daemon.program.errors)")
+                #expect(talk.problem == nil, "\(way) \(daemon.program.errors)")
             }
             withExtendedLifetime((proxy, origin)) {}
         }

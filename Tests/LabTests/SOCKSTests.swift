@@ -19,7 +19,7 @@ extension LabTests {
                 .send(bytes("050100"), chunk: 1, gap: 0.01), .receive(bytes("0500")),
                 .send(Self.request, chunk: 1, gap: 0.01), .receive(bytes("050000")), .receiveEnd(.fin),
             ])
-            #expect(talk.failed == nil && talk.data?.last == "T", "\(daemon.program.errors)")
+            #expect(talk.problem == nil && talk.data?.last == "T", "\(daemon.program.errors)")
             withExtendedLifetime(proxy) {}
         }
 
@@ -33,7 +33,7 @@ extension LabTests {
                 .send(bytes("050100")), .receive(bytes("0500")), .send(bytes("05\(command)0001000000000000")),
                 .receive(bytes("050700")), .receiveEnd(.fin),
             ])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             #expect([12, 24].contains(talk.count), "a whole reply behind the method: \(talk)")
             #expect(try proxy.talks.isEmpty)
         }
@@ -49,7 +49,7 @@ extension LabTests {
                 .send(bytes("0501000420010db800000000000000000000000101bb")), .receive(bytes("050000")),
                 .receiveEnd(.fin),
             ])
-            #expect(talk.failed == nil && [12, 24].contains(talk.count), "\(daemon.program.errors)")
+            #expect(talk.problem == nil && [12, 24].contains(talk.count), "\(daemon.program.errors)")
             let head = try proxy.finished()[0].heads?.first ?? ""
             #expect(head.hasPrefix("CONNECT [2001:db8::1]:443 "))
         }
@@ -70,11 +70,11 @@ extension LabTests {
             let first = try lab.socksBytes([
                 .send(bytes("050100")), .receive(bytes("05ff")), .receiveEnd(within: 2),
             ])
-            #expect(first.failed == nil && first.count == 2, "\(first) \(daemon.program.errors)")
+            #expect(first.problem == nil && first.count == 2, "\(first) \(daemon.program.errors)")
             let second = try lab.socksBytes([
                 .send(bytes("05020002")), .receive(bytes("0502")), .send(Self.request), .receiveEnd(within: 2),
             ])
-            #expect(second.failed == nil, "\(second)")
+            #expect(second.problem == nil, "\(second)")
             #expect(try proxy.talks.isEmpty)
         }
 
@@ -88,12 +88,12 @@ extension LabTests {
                 .send(bytes("050102")), .receive(bytes("0502")), .send(bytes("01027161027077")),
                 .receive(bytes("0100")), .send(Self.request), .receive(bytes("050000")),
             ])
-            #expect(good.failed == nil, "\(good) \(daemon.program.errors)")
+            #expect(good.problem == nil, "\(good) \(daemon.program.errors)")
             let bad = try lab.socksBytes([
                 .send(bytes("050102")), .receive(bytes("0502")), .send(bytes("01027161027078")), .receive(bytes("01")),
                 .receiveEnd(within: 2),
             ])
-            #expect(bad.failed == nil && bad.count == 4 && bad.data?.unicodeScalars.last != "\0", "\(bad)")
+            #expect(bad.problem == nil && bad.count == 4 && bad.data?.unicodeScalars.last != "\0", "\(bad)")
             withExtendedLifetime(proxy) {}
         }
 

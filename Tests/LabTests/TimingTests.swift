@@ -14,7 +14,7 @@ extension LabTests {
             let proxy = try ScriptedProxy(lab, [[.connect, .established, .echo()]])
             let daemon = try Daemon(lab)
             let talk = try lab.client(way, [.pingPong(bytes: 3, count: 500)])
-            #expect(talk.failed == nil, "\(daemon.program.errors)")
+            #expect(talk.problem == nil, "\(daemon.program.errors)")
             #expect((talk.median ?? 9) < 0.002 && (talk.p99 ?? 9) < 0.02, "\(talk)")
             withExtendedLifetime(proxy) {}
         }
@@ -40,7 +40,7 @@ extension LabTests {
             _ = Lab.wait(seconds - 2) { false }
             #expect((daemon.cpuSeconds - before) / (seconds - 2) < 0.02)
             let talk = try lab.client(.tunnel, [.pingPong(bytes: 3, count: 100)])
-            #expect(talk.failed == nil && (talk.median ?? 9) < 0.002, "\(talk) \(daemon.program.errors)")
+            #expect(talk.problem == nil && (talk.median ?? 9) < 0.002, "\(talk) \(daemon.program.errors)")
             withExtendedLifetime((proxy, stalls)) {}
         }
 

@@ -130,7 +130,7 @@ class Player:
     def __init__(self, device):
         self.out = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
         self.device = device
-        self.watcher = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, 0)
+        self.watcher = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
         self.watcher.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 20)
         self.watcher.setsockopt(SOL_PACKET, PACKET_VNET_HDR, 1)
         self.watcher.bind((device, 3))

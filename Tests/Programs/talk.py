@@ -111,6 +111,7 @@ class Side:
     def receive_end(self, step):
         began = time.monotonic()
         deadline = began + step.get("within", 10)
+        self.take(len(self.waiting))
         while self.ended is None and self.fill(deadline):
             self.take(len(self.waiting))
         self.about["endSeconds"] = time.monotonic() - began

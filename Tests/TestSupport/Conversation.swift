@@ -110,8 +110,7 @@ public struct Talk: Decodable {
     public let cause: String?
     public let reply: Int?
     public let openSeconds: Double?
-    /// The step that failed, and how.
-    public let failed: String?
+    private let failed: String?
     public let heads: [String]?
     /// The first 64 KiB of what was received beside heads.
     public let data: String?
@@ -120,6 +119,12 @@ public struct Talk: Decodable {
     public let endSeconds: Double?
     public let median: Double?
     public let p99: Double?
+
+    /// What went wrong on this side: the connection itself or the step that failed; nil when all came about.
+    public var problem: String? {
+        if opened == false { return "not open: \(cause ?? "") \(reply.map { "reply \($0)" } ?? "")" }
+        return failed
+    }
 
     static func read(_ output: String) throws -> [Talk] {
         try output.split(separator: "\n").map { try JSONDecoder().decode(Talk.self, from: Data($0.utf8)) }
@@ -143,11 +148,13 @@ public struct ScriptedProxy {
         return try talks
     }
 
+    /// Plays the proxy in the internet, or with another address a server at the origin.
     public init(_ lab: Lab, at address: String = Upstream.address, port: Int = port, _ conversations: [[Step]]) throws {
         let input = String(decoding: try JSONEncoder().encode(conversations), as: UTF8.self)
         let command = Lab.python(["talk.py", "proxy", address, "\(port)"])
-        program = try lab.start(.internet, command, input: input)
-        try lab.waitForPort(port, of: address)
+        let place: Lab.Place = address == Upstream.address ? .internet : .origin
+        program = try lab.start(place, command, input: input)
+        try lab.waitForPort(port, of: address, in: place)
     }
 
     public func end() { program.end(.kill) }

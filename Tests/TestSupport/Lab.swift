@@ -1,9 +1,9 @@
-/// # The lab: three network namespaces and what runs in them
+/// # The lab: four network namespaces and what runs in them
 ///
-///     device ── gateway ── internet
+///     device ── gateway ── internet ── origin
 ///
-/// The device runs unmodified clients, the gateway runs `starshipd`, the internet has the proxies and the
-/// origin servers (`scripts/lab` has the addresses). The test process itself stays outside and starts
+/// The device runs unmodified clients, the gateway runs `starshipd`, the proxies are in the internet and the
+/// servers at the origin (`scripts/lab` has the addresses). The test process itself stays outside and starts
 /// programs in the namespaces. Each test has a lab of its own, which costs a twentieth of a second; it is gone
 /// with the value, and when the test process is killed a keeper outside of it cleans up.
 
@@ -15,6 +15,7 @@ public final class Lab {
         case device
         case gateway
         case internet
+        case origin
     }
 
     /// The namespaces' common name; it ends in our pid, by which a later run finds what a killed one left.

@@ -27,11 +27,11 @@ public struct Origins {
             case .ssh: programs.append(try Self.ssh(lab, userKey: sshKey))
             case .transfer:
                 let places = ["198.51.100.13", "5000", "2001:db8:51::13", "5000", "198.51.100.13", "443"]
-                programs.append(try lab.start(.internet, Lab.python(["transfer.py", "serve"] + places)))
+                programs.append(try lab.start(.origin, Lab.python(["transfer.py", "serve"] + places)))
                 try lab.waitForPort(5000, of: "198.51.100.13")
             case .echo:
                 programs.append(
-                    try lab.start(.internet, Lab.python(["load.py", "serve", "198.51.100.14", "7000"])))
+                    try lab.start(.origin, Lab.python(["load.py", "serve", "198.51.100.14", "7000"])))
                 try lab.waitForPort(7000, of: "198.51.100.14")
             }
         }
@@ -58,7 +58,7 @@ public struct Origins {
             """)
         let inside = lab.directory.path
         let program = try lab.start(
-            .internet,
+            .origin,
             Lab.python(
                 ["origin.py", "\(inside)/server.pem", "\(inside)/server.key", "\(inside)/site", "--plain"]
                     + ["198.51.100.10:80", "[2001:db8:51::10]:80", "--secure", "198.51.100.10:443"]
@@ -88,20 +88,20 @@ public struct Origins {
             CONFIG
             """)
         let program = try lab.start(
-            .internet, ["/usr/sbin/sshd", "-D", "-e", "-f", lab.directory.appending(path: "sshd.conf").path])
+            .origin, ["/usr/sbin/sshd", "-D", "-e", "-f", lab.directory.appending(path: "sshd.conf").path])
         try lab.waitForPort(443, of: "198.51.100.12")
         return program
     }
 
     private static func shell(_ lab: Lab, _ text: String) throws {
-        let result = try lab.run(.internet, ["bash", "-euc", text])
+        let result = try lab.run(.origin, ["bash", "-euc", text])
         guard result.status == 0 else { throw LabError("the origin's files: \(result.errors)") }
     }
 }
 
 extension Lab {
-    /// Waits until something listens on a TCP port in the internet namespace (or another one).
-    public func waitForPort(_ port: Int, of address: String, in place: Place = .internet) throws {
+    /// Waits until something listens on a TCP port at the origin (or in another place).
+    public func waitForPort(_ port: Int, of address: String, in place: Place = .origin) throws {
         let shown = address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
         let listening = try Self.wait(20) {
             try run(place, ["ss", "-Hltn"]).output.split(separator: " ").contains { $0 == shown || $0 == "*:\(port)" }

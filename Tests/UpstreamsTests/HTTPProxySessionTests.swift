@@ -11,7 +11,7 @@ import Wire
     private func play(
         _ text: String, credentials: BasicCredentials? = nil, by size: Int = .max
     ) -> (answer: String, action: HTTPProxySession.Action) {
-        var session = HTTPProxySession(expecting: credentials, now: Self.now)
+        var session = HTTPProxySession(expecting: credentials.map { [$0] } ?? [], now: Self.now)
         var answer: [UInt8] = []
         var action = HTTPProxySession.Action.needsMore
         let bytes = Array(text.utf8)
@@ -37,7 +37,7 @@ import Wire
     }
 
     @Test func opensATunnel() {
-        var session = HTTPProxySession(expecting: nil, now: Self.now)
+        var session = HTTPProxySession(expecting: [], now: Self.now)
         var output: [UInt8] = []
         _ = session.receive(Array("CONNECT [::1]:1 HTTP/1.0\r\n\r\n".utf8).span, output: &output)
         session.opened(output: &output)
@@ -99,7 +99,7 @@ import Wire
     }
 
     @Test func tellsWhyAStreamFailed() {
-        var session = HTTPProxySession(expecting: nil, now: Self.now)
+        var session = HTTPProxySession(expecting: [], now: Self.now)
         var output: [UInt8] = []
         session.failed(status: 504, text: "too late", output: &output)
         #expect(

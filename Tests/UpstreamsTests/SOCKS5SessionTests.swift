@@ -14,7 +14,7 @@ import Wire
     private func play(
         _ text: String, login: SOCKS5Login? = nil, by size: Int = .max
     ) -> (answer: [UInt8], action: SOCKS5Session.Action) {
-        var session = SOCKS5Session(expecting: login, now: Self.now)
+        var session = SOCKS5Session(expecting: login.map { [$0] } ?? [], now: Self.now)
         var answer: [UInt8] = []
         var action = SOCKS5Session.Action.needsMore
         let bytes = hex(text)
@@ -106,6 +106,17 @@ import Wire
         }
     }
 
+    @Test("any of several logins gets in, and no mixture of them")
+    func logins() {
+        let other = SOCKS5Login(user: Array("ci".utf8), password: Array("xy".utf8))
+        for (login, status) in [("01027161027077", 0), ("01026369027879", 0), ("01027161027879", 1)] {
+            var session = SOCKS5Session(expecting: [Self.login, other], now: Self.now)
+            var answer: [UInt8] = []
+            _ = session.receive(hex("050102" + login).span, output: &answer)
+            #expect(answer == [5, 2, 1, UInt8(status)])
+        }
+    }
+
     @Test("B067: without a login configured a client that offers only one is turned away")
     func noLogin() {
         #expect(play("050102").answer == hex("05ff"))
@@ -115,12 +126,12 @@ import Wire
     @Test("B069: replies have ten octets")
     func replies() {
         for code: UInt8 in [1, 2, 4, 5] {
-            var session = SOCKS5Session(expecting: nil, now: Self.now)
+            var session = SOCKS5Session(expecting: [], now: Self.now)
             var output: [UInt8] = []
             session.failed(code: code, output: &output)
             #expect(output == [5, code, 0, 1, 0, 0, 0, 0, 0, 0])
         }
-        var session = SOCKS5Session(expecting: nil, now: Self.now)
+        var session = SOCKS5Session(expecting: [], now: Self.now)
         var output: [UInt8] = []
         session.opened(output: &output)
         #expect(output == hex("05000001000000000000"))
@@ -171,7 +182,7 @@ import Wire
     }
 
     @Test func hasADeadlineUntilTheRequest() {
-        var session = SOCKS5Session(expecting: nil, now: Self.now)
+        var session = SOCKS5Session(expecting: [], now: Self.now)
         #expect(session.deadline == Self.now + .seconds(10))
         var output: [UInt8] = []
         _ = session.receive(hex("05010005010001c633640a01bb").span, output: &output)
@@ -181,7 +192,7 @@ import Wire
     @Test("no bytes make it fail", arguments: 0..<64)
     func fuzz(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var session = SOCKS5Session(expecting: seed % 2 == 0 ? nil : Self.login, now: Self.now)
+        var session = SOCKS5Session(expecting: seed % 2 == 0 ? [] : [Self.login], now: Self.now)
         var output: [UInt8] = []
         for _ in 0..<200 {
             let first = Bool.random(using: &generator) ? [UInt8(5)] : []

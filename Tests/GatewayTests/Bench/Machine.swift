@@ -31,8 +31,7 @@ final class Machine {
     func turn(at now: Instant) -> Bool {
         let count = worker.poller.wait(into: &events, until: Clock.now())
         worker.turn(events, count, at: now)
-        log += String(decoding: worker.logLines, as: UTF8.self)
-        worker.logLines.removeAll()
+        log += String(decoding: worker.logSink.takeBytes(), as: UTF8.self)
         return count > 0 || worker.tunnelHasMore || !worker.touched.isEmpty
     }
 
