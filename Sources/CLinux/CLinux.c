@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <spawn.h>
 #include <string.h>
+#include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -155,4 +156,9 @@ int clinux_pipe(int *ends, int capacity) {
 
 ssize_t clinux_splice(int source, int target, size_t limit) {
     return splice(source, NULL, target, NULL, limit, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+}
+
+int clinux_unsent_bytes(int fd) {
+    int count = 0;
+    return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -errno;
 }

@@ -47,7 +47,17 @@ public struct LogLine: Sendable {
         begin(key)
         guard value.isEmpty || !value.utf8.allSatisfy(Self.isPlain) else { return append(value) }
         bytes.append(UInt8(ascii: "\""))
+        var previous: UInt8 = 0
         for byte in value.utf8 {
+            defer { previous = byte }
+            // U+0080 to U+009F steer terminals too.
+            if previous == 0xc2, byte < 0xa0 {
+                bytes.removeLast()
+                append("\\x")
+                bytes.append(Self.hexDigits[Int(byte >> 4)])
+                bytes.append(Self.hexDigits[Int(byte & 15)])
+                continue
+            }
             switch byte {
             case 0x22, 0x5c:
                 bytes.append(UInt8(ascii: "\\"))

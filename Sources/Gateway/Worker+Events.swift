@@ -71,6 +71,7 @@ extension Worker {
                 if let forward { forwards[forward].observe(bytes) }
             }
         }
+        if let forward { noteRefusedCredentials(forward, handle) }
     }
 
     /// The client is gone: the upstream is let go, with a reset if it was open.
@@ -104,6 +105,7 @@ extension Worker {
     }
 
     private mutating func relayIsOverdue(_ handle: Handle) {
+        if stillSends(handle) { return flows[handle].relay.restart(at: now) }
         // `halfClose: hold` keeps the client's end back for as long as this, and no longer.
         if flows[handle].relay.releaseHeld() {
             flows[handle].upstream.value.socket.shutdownSend()
@@ -112,5 +114,14 @@ extension Worker {
         }
         let isHalf = flows[handle].relay.endedFirst != nil
         abort(handle, because: isHalf ? .halfCloseTimeout : .idleTimeout)
+    }
+
+    /// Whether the kernel has got rid of octets since it was last asked: what it took from us may be on its way to
+    /// a slow upstream for minutes.
+    private mutating func stillSends(_ handle: Handle) -> Bool {
+        let unsent = flows[handle].upstream.value.socket.unsentBytes()
+        let isProgress = unsent > 0 && unsent != flows[handle].unsentBefore
+        flows[handle].unsentBefore = unsent
+        return isProgress
     }
 }

@@ -41,7 +41,7 @@ extension Worker {
                 }
             } catch {
                 flows[handle].ends(.badRequest("a request that cannot be forwarded: \(error)"))
-                flows[handle].resetsWhenDrained = true
+                flows[handle].isBroken = true
                 return false
             }
             removePending(taken, handle)
@@ -54,9 +54,6 @@ extension Worker {
         }
         // Nothing of what follows the one request of a connection goes anywhere, so it must not wait either.
         if forwards[forward].isFinished { flows[handle].held.removeAll(in: &pool) }
-        if forwards[forward].credentialsRefused {
-            upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
-        }
         // The poller tells of each edge once: a client that may have more is asked again in the next turn.
         return flows[handle].client != nil && flows[handle].client.value.isReadable
             && flows[handle].held.count < Self.waitingLimit
@@ -91,5 +88,12 @@ extension Worker {
             flows[handle].held.commit(count, of: runs, in: &pool)
             noteClient(outcome, runs, of: handle)
         }
+    }
+
+    /// A 407 in absolute form: the credentials rest, for every flow.
+    mutating func noteRefusedCredentials(_ forward: Handle, _ handle: Handle) {
+        guard forwards[forward].credentialsRefused, !flows[handle].hasToldRefusal else { return }
+        flows[handle].hasToldRefusal = true
+        upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
     }
 }

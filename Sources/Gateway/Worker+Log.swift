@@ -8,6 +8,12 @@ import Relay
 import Streams
 import Wire
 
+/// What was not written of one kind of event.
+struct Burst {
+    var since: Instant
+    var count = 0
+}
+
 extension Worker {
     /// Adds a line, if its level is wanted.
     mutating func log(_ level: LogLevel, _ event: String, _ fill: (inout LogLine) -> Void) {
@@ -15,7 +21,7 @@ extension Worker {
         var line = LogLine(level, event: event, journal: settings.isJournal)
         fill(&line)
         line.finish()
-        logLines.append(contentsOf: line.bytes)
+        logSink.append(line)
     }
 
     /// Counts a connection over the flow limit, and warns of it, once every ten seconds at most.
@@ -44,15 +50,27 @@ extension Worker {
         line.add("ms", Int((now - flow.opened).milliseconds))
         line.add("reason", reason.words)
         line.finish()
-        logLines.append(contentsOf: line.bytes)
+        logSink.append(line)
     }
 
-    /// Writes the lines of this turn in one call.
-    mutating func writeLog() {
-        guard !logLines.isEmpty else { return }
-        StandardError.write(logLines.span)
-        logLines.removeAll(keepingCapacity: logLines.capacity <= 64 << 10)
+    /// Adds the line of something that a stranger can make happen as often as he likes: one line a second for
+    /// each kind, which says how many there were.
+    mutating func logBurst(_ kind: String, _ key: FlowKey) {
+        guard settings.logLevel >= .info, settings.flowLog != .none else { return }
+        var burst = bursts[kind] ?? Burst(since: now - Self.burstInterval)
+        burst.count += 1
+        if now - burst.since >= Self.burstInterval {
+            log(.info, kind) { line in
+                line.add("client", key.client.description)
+                line.add("target", key.target.description)
+                line.add("count", burst.count)
+            }
+            burst = Burst(since: now)
+        }
+        bursts[kind] = burst
     }
+
+    private static var burstInterval: Interval { .seconds(1) }
 
     private func name(of origin: Origin) -> String {
         switch origin {

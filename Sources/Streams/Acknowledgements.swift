@@ -12,14 +12,14 @@ struct Acknowledgements {
     /// When the delayed one has to.
     private(set) var deadline = Instant.never
     /// Segments that are answered one by one, because the client counts duplicates (no SACK).
-    private var separate = 0
+    @Compact private var separate = 0
 
     /// Octets that were not acknowledged yet.
-    private var waiting = 0
+    @Compact private var waiting = 0
     /// What a full-sized segment of this client seems to be.
-    private var fullSize = 536
+    @Compact private var fullSize = 536
     /// How many acknowledgements are not to be delayed.
-    private var quick = 16
+    @Compact private var quick = 16
     /// Whether the stream goes to and fro: then an answer will carry the acknowledgement.
     private var isDialogue = false
     private var lastReceived = Instant(nanoseconds: 0)
@@ -28,7 +28,7 @@ struct Acknowledgements {
     private var duplicate: SACKBlock?
     /// The first octets of the latest segments ahead of a hole, the latest first.
     private var recent = InlineArray<4, SequenceNumber>(repeating: SequenceNumber(0))
-    private var recentCount = 0
+    @Compact private var recentCount = 0
 
     /// Data in order arrived.
     mutating func tookInOrder(_ octets: Int, segment: Int, announced: Int, now: Instant, delay: Interval) {

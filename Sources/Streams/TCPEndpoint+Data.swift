@@ -107,7 +107,9 @@ extension TCPEndpoint {
     /// Whether to wait for the next acknowledgement, so that a larger super-segment goes out.
     ///
     /// What is worth waiting for is what the stream sends in a millisecond; a third of the window goes at once.
-    @inline(__always) private func waitsForMore(_ octets: Int, room: Int, windowRoom: Int, most: Int, now: Instant) -> Bool {
+    @inline(__always) private func waitsForMore(_ octets: Int, room: Int, windowRoom: Int, most: Int, now: Instant)
+        -> Bool
+    {
         guard recovery.state == .open, scoreboard.isClean, !scoreboard.isEmpty, room < most, windowRoom > room
         else { return false }
         let perMillisecond =

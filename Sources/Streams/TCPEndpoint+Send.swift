@@ -85,7 +85,9 @@ extension TCPEndpoint {
         var size: Int
     }
 
-    @inline(__always) private mutating func carry(out plan: Plan, now: Instant, pool: borrowing BufferPool) -> OutgoingSegment {
+    @inline(__always) private mutating func carry(out plan: Plan, now: Instant, pool: borrowing BufferPool)
+        -> OutgoingSegment
+    {
         OutgoingSegment(
             header(plan.sequence, flags: plan.flags, payload: plan.count, now: now, available: pool.available),
             payload: sendQueue.runs(from: plan.offset, count: plan.count, in: pool),
@@ -98,7 +100,8 @@ extension TCPEndpoint {
         // While the client's SYN is unanswered it takes only a RST that acknowledges it (RFC 9293, section 3.10.7.3).
         return OutgoingSegment(
             TCPSegment(
-                sequence: sendNext == initialSequence ? SequenceNumber(0) : sendNext, acknowledgement: receiveNext,
+                sequence: accounts.sent == 0 && sendNext == initialSequence ? SequenceNumber(0) : sendNext,
+                acknowledgement: receiveNext,
                 flags: [.reset, .acknowledge]))
     }
 
@@ -108,7 +111,9 @@ extension TCPEndpoint {
         return OutgoingSegment(TCPSegment(sequence: sequence, flags: .reset))
     }
 
-    @inline(__always) private mutating func bareAcknowledgement(now: Instant, pool: borrowing BufferPool) -> OutgoingSegment? {
+    @inline(__always) private mutating func bareAcknowledgement(now: Instant, pool: borrowing BufferPool)
+        -> OutgoingSegment?
+    {
         let isKeepalive = due.contains(.keepaliveProbe)
         guard acknowledgements.isDue || isKeepalive else { return nil }
         due.remove(.keepaliveProbe)

@@ -11,7 +11,7 @@ enum Command {
                                         [--warmup S] [--drain S]
         starshipbench client rate --to ADDRESS:PORT [--at-once N] [--seconds S]
         starshipbench client latency --to ADDRESS:PORT --kind first-byte|ping-pong [--count N] [--limit S]
-        starshipbench client hold --to ADDRESS:PORT --count N [--limit S]
+        starshipbench client hold --to ADDRESS:PORT --count N [--at-once N] [--limit S]
         each with --alarm S: end after S seconds whatever happens (a client: 300)
         """
 

@@ -1,7 +1,8 @@
 /// Many connections that stay open, driven by lines on standard input.
 ///
-/// After the start each connection has echoed one byte, and a line says how many there are. `move COUNT` sends COUNT
-/// bytes on each connection and waits until they came back; `close` closes them all. Each command is answered by a line.
+/// After the start each connection has echoed one byte, and a line says how many there are. `move COUNT TIMES` sends
+/// COUNT bytes on each connection and waits until they came back, and that TIMES times (1); `close` closes them all.
+/// Each command is answered by a line.
 
 internal import Addresses
 internal import Bytes
@@ -26,12 +27,11 @@ struct HeldConnection: ~Copyable {
 
 /// The client's loop and everything that it owns.
 struct HoldClient: ~Copyable {
-    /// How many connections open, or move, at the same time.
-    private static let together = 128
-
     private let address: SocketAddress
     private let wanted: Int
     private let limit: Interval
+    /// How many connections open, or move, at the same time.
+    private let atOnce: Int
     private var poller: Poller
     private var held: Slab<HeldConnection>
     private var handles: [Handle] = []
@@ -44,11 +44,13 @@ struct HoldClient: ~Copyable {
         let address = try arguments.address("to")
         let wanted = try arguments.number("count")
         let limit = try arguments.seconds("limit", default: 60)
+        let atOnce = max(1, try arguments.number("at-once", default: 128))
         try arguments.finish()
         let poller = try Poller()
         self.address = address
         self.wanted = wanted
         self.limit = limit
+        self.atOnce = atOnce
         self.poller = poller
         held = Slab()
     }
@@ -61,14 +63,14 @@ struct HoldClient: ~Copyable {
         while let text = readLine() {
             let words = text.split(separator: " ")
             switch words.first {
-            case "move": move(words.count > 1 ? Int(words[1]) ?? 1 : 1)
+            case "move": try move(words.dropFirst().map { Int($0) ?? 0 })
             case "close": return close()
-            default: throw UsageError("commands are: move COUNT, close")
+            default: throw UsageError("commands are: move COUNT [TIMES], close")
             }
         }
     }
 
-    /// Starts up to `together` jobs at a time until all are done or the time is over.
+    /// Starts up to `atOnce` jobs at a time until all are done or the time is over.
     private mutating func perform(
         _ count: Int, until deadline: Instant, start: (inout HoldClient, Int) throws(SystemCallError) -> Void
     ) {
@@ -76,7 +78,7 @@ struct HoldClient: ~Copyable {
         failed = 0
         var started = 0
         while done < count, Clock.now() < deadline {
-            while started < count, started - done < Self.together {
+            while started < count, started - done < atOnce {
                 do throws(SystemCallError) {
                     try start(&self, started)
                 } catch {
@@ -98,11 +100,18 @@ struct HoldClient: ~Copyable {
         handles.append(held.insert(HeldConnection(socket: socket)))
     }
 
-    private mutating func move(_ count: Int) {
+    private mutating func move(_ numbers: [Int]) throws {
+        guard let count = numbers.first, count > 0 else { throw UsageError("move how many bytes?") }
         let began = Clock.now()
         let total = handles.count
-        perform(total, until: began + limit) { client, index throws(SystemCallError) in client.begin(index, count) }
-        answer(began, [("moved", done - failed), ("bytes", (done - failed) * count)])
+        var moved = total
+        var bytes = 0
+        for _ in 0..<(numbers.count > 1 ? numbers[1] : 1) {
+            perform(total, until: began + limit) { client, index throws(SystemCallError) in client.begin(index, count) }
+            moved = min(moved, done - failed)
+            bytes += (done - failed) * count
+        }
+        answer(began, [("moved", moved), ("bytes", bytes)])
     }
 
     private mutating func begin(_ index: Int, _ count: Int) {

@@ -35,12 +35,12 @@ def wait_until_ready(lab, port, seconds=10):
 class Holder:
     """A client that opens many connections, and then moves bytes on them and closes them when told to."""
 
-    def __init__(self, lab, port, count, limit=20):
+    def __init__(self, lab, port, count, at_once=128, limit=20):
         self.limit = limit
         self.lab = lab
         self.process = lab.spawn(
             lab.dev, [lab.programs.bench, "client", "hold", "--to", f"{NET}:{port}", "--count", count,
-                      "--limit", limit], interactive=True)
+                      "--at-once", at_once, "--limit", limit], interactive=True)
         self.lines = selectors.DefaultSelector()
         self.lines.register(self.process.stdout, selectors.EVENT_READ)
         self.opened = self.answer()
@@ -58,9 +58,9 @@ class Holder:
         self.process.stdin.flush()
         return self.answer()
 
-    def move(self, count):
-        """Sends `count` bytes on each connection and reads them back."""
-        return self.tell("move", count)
+    def move(self, count, times=1):
+        """Sends `count` bytes on each connection and reads them back, `times` times."""
+        return self.tell("move", count, times)
 
     def close(self):
         """Closes the connections and ends the client."""

@@ -97,4 +97,7 @@ int clinux_pipe(int *ends, int capacity);
  * or -1 with errno. */
 ssize_t clinux_splice(int source, int target, size_t limit);
 
+/// The octets in a socket's send queue (SIOCOUTQ), or a negative errno.
+int clinux_unsent_bytes(int fd);
+
 #endif
