@@ -78,7 +78,11 @@ let package = Package(
         tests("ProfilesTests", ["Profiles", "Bytes", "Addresses"]),
         tests("LinuxIOTests", ["LinuxIO", "Bytes", "Addresses"]),
         tests("CaptureTests", data: ["Captures"], ["Capture", "Streams", "Wire", "Bytes", "Addresses"]),
-        tests("GatewayTests", ["Gateway", "Profiles", "Wire", "Bytes", "Addresses", "LinuxIO"]),
+        tests(
+            "GatewayTests",
+            [
+                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Wire", "LinuxIO", "Bytes", "Addresses",
+            ]),
         tests("LabTests", []),
     ],
     swiftLanguageModes: [.v6]

@@ -9,6 +9,7 @@
 #include <sched.h>
 #include <spawn.h>
 #include <string.h>
+#include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -65,6 +66,18 @@ int clinux_interface_queue_length(const char *name) {
     struct ifreq request;
     int failure = ask_interface(SIOCGIFTXQLEN, name, &request);
     return failure ? failure : request.ifr_ifindex;
+}
+
+int clinux_set_queue_length(const char *name, int packets) {
+    int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (any < 0) return -errno;
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
+    request.ifr_qlen = packets;
+    int failure = ioctl(any, SIOCSIFTXQLEN, &request) < 0 ? -errno : 0;
+    close(any);
+    return failure;
 }
 
 int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capacity, int64_t seconds,
@@ -155,4 +168,9 @@ int clinux_pipe(int *ends, int capacity) {
 
 ssize_t clinux_splice(int source, int target, size_t limit) {
     return splice(source, NULL, target, NULL, limit, SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+}
+
+int clinux_unsent_bytes(int fd) {
+    int count = 0;
+    return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -errno;
 }

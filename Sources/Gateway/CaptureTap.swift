@@ -24,6 +24,7 @@ final class CaptureTap: Sendable {
                 try writer?.record(packet, virtio: virtio, at: time)
             } catch {
                 writer = nil
+                StandardError.write("event=capture-ended level=warning cause=\"\(error)\"\n")
             }
         }
     }
@@ -37,6 +38,7 @@ final class CaptureTap: Sendable {
                     header: header, payload: payload, pool: pool, hasVirtioHeader: hasVirtioHeader, at: time)
             } catch {
                 writer = nil
+                StandardError.write("event=capture-ended level=warning cause=\"\(error)\"\n")
             }
         }
     }
@@ -48,6 +50,7 @@ final class CaptureTap: Sendable {
                 try writer?.flush()
             } catch {
                 writer = nil
+                StandardError.write("event=capture-ended level=warning cause=\"\(error)\"\n")
             }
         }
     }

@@ -56,12 +56,18 @@ struct Flow: ~Copyable {
     var isFromCookie = false
     /// Counted in `HalfOpen`.
     var isHalfOpen = false
+    /// It has told the others that its credentials were refused in absolute form.
+    var hasToldRefusal = false
     /// In the worker's list of flows to be served.
     var isTouched = false
     /// In the worker's list of flows that wait for buffer memory.
     var isStarved = false
-    /// Octets of it were lost here, so both its sides are reset.
+    /// It cannot go on as its sides expect, so both are reset.
     var isBroken = false
+    /// Whether the kernel probes the upstream when it is silent.
+    var hasKeepalive = false
+    /// What waited in the kernel for the upstream when its limit was last over.
+    var unsentBefore = 0
     /// The upstream is gone by a reset: the client gets one as soon as it has what came before.
     var resetsWhenDrained = false
     /// Why the flow is ending, once it is known; the first reason stays.

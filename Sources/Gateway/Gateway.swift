@@ -93,18 +93,31 @@ public struct Gateway: ~Copyable {
         _ settings: GatewaySettings, _ shared: Shared, _ device: inout TunnelDevice?
     ) throws(SystemCallError) -> [WorkerThreadBox] {
         var crew: [WorkerThreadBox] = []
-        for index in shared.mailboxes.indices {
-            let seed = WorkerSeed(
-                index: index, settings: settings, shared: shared, queue: device?.takeQueue(), poller: try Poller(),
-                resolver: try NameResolver(wakeUp: shared.mailboxes[index].bell))
-            try seed.watch()
-            let thread = try WorkerThread.start(name: "worker-\(index)", owning: seed) { seed in
-                var worker = Worker(seed)
-                worker.run()
+        do throws(SystemCallError) {
+            for index in shared.mailboxes.indices {
+                crew.append(try hire(index, settings, shared, device?.takeQueue()))
             }
-            crew.append(WorkerThreadBox(thread))
+        } catch {
+            // Those who run already end again.
+            for mailbox in shared.mailboxes { mailbox.send(.stop) }
+            for thread in crew { thread.join() }
+            throw error
         }
         return crew
+    }
+
+    private static func hire(
+        _ index: Int, _ settings: GatewaySettings, _ shared: Shared, _ queue: consuming TunnelQueue?
+    ) throws(SystemCallError) -> WorkerThreadBox {
+        let seed = WorkerSeed(
+            index: index, settings: settings, shared: shared, queue: queue, poller: try Poller(),
+            resolver: try NameResolver(wakeUp: shared.mailboxes[index].bell))
+        try seed.watch()
+        let thread = try WorkerThread.start(name: "worker-\(index)", owning: seed) { seed in
+            var worker = Worker(seed)
+            worker.run()
+        }
+        return WorkerThreadBox(thread)
     }
 
     private static func openTap(_ settings: CaptureSettings?) throws(GatewayError) -> CaptureTap? {
@@ -135,7 +148,7 @@ public struct Gateway: ~Copyable {
         }
         if !refusals.isEmpty { line.add("without", refusals.words) }
         line.finish()
-        StandardError.write(line.bytes.span)
+        StandardError.write(String(decoding: line.bytes, as: UTF8.self))
     }
 
     /// Serves until a signal ends it or a worker cannot go on; returns whether the end was a wanted one.
@@ -168,12 +181,16 @@ public struct Gateway: ~Copyable {
     /// Asks every worker for a report and prints them together; a worker that does not answer within a second
     /// is left out.
     private mutating func printSnapshot() {
-        let box = ReportBox()
+        let box = ReportBox(waking: control)
         for mailbox in shared.mailboxes { mailbox.send(.report(box)) }
         let deadline = Clock.now() + .seconds(1)
         var events = [PolledEvent](repeating: .none, count: 1)
+        // Signals that come meanwhile have to wait, and must not wake this loop.
+        poller.remove(signals.descriptor.number)
+        defer { try? poller.add(signals.descriptor.number, token: 0, events: .readable) }
         while box.content.count < shared.mailboxes.count, Clock.now() < deadline {
-            _ = poller.wait(into: &events, until: Clock.now() + .milliseconds(5))
+            _ = poller.wait(into: &events, until: deadline)
+            control.clear()
         }
         let line = Snapshot.json(
             box.content, profile: settings.profile, descriptors: DescriptorLimit.used(),

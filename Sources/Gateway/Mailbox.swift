@@ -62,8 +62,14 @@ final class Mailbox: Sendable {
 /// Where workers put their reports, and where the control thread waits for all of them.
 final class ReportBox: Sendable {
     private let reports = Mutex<[WorkerReport]>([])
+    private let control: WakeUp
 
-    func put(_ report: WorkerReport) { reports.withLock { $0.append(report) } }
+    init(waking control: WakeUp) { self.control = control }
+
+    func put(_ report: WorkerReport) {
+        reports.withLock { $0.append(report) }
+        control.wake()
+    }
 
     var content: [WorkerReport] { reports.withLock { $0 } }
 }

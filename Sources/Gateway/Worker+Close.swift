@@ -13,9 +13,7 @@ extension Worker {
     mutating func refuse(_ key: FlowKey, _ segment: TCPSegment, because reason: CloseReason) {
         counters.flowsRefused += 1
         reasons[reason.kind, default: 0] += 1
-        var flow = Flow(key: key, origin: .tunnel, at: now)
-        flow.ends(reason)
-        logFlow(flow)
+        logBurst(reason.kind, key)
         if let reset = TCPReset.answering(segment) { reply(reset, to: key) }
     }
 

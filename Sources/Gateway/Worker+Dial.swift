@@ -14,6 +14,7 @@ extension Worker {
     mutating func dial(_ handle: Handle) {
         guard let target = flows[handle].target else { preconditionFailure("a dial without target") }
         let upstream = upstream(of: flows[handle].origin)
+        refreshAddresses(of: upstream)
         let dial = dials.insert(Dial(to: target, through: upstream, for: identity(of: handle), now: now))
         flows[handle].dial = dial
         follow(dials[dial].start(memory: &memory, now: now), of: handle)
@@ -58,10 +59,19 @@ extension Worker {
         touch(handle)
     }
 
+    /// Asks for the upstream's addresses again when they are old; dials go on with those that are known.
+    private mutating func refreshAddresses(of upstream: Upstream) {
+        guard case .name(let name) = upstream.server?.host, memory.isStale(at: now), asked[name] == nil,
+            resolver.resolve(name, ticket: 0)
+        else { return }
+        asked[name] = []
+    }
+
     /// Takes answers of the resolver to the dials that wait for them.
     mutating func collectNames() {
         while let resolution = resolver.nextResult() {
             let addresses = (try? resolution.result.get()) ?? []
+            if .name(resolution.name) == shared.active.server?.host { memory.learn(addresses, at: now) }
             for handle in asked.removeValue(forKey: resolution.name) ?? [] {
                 guard flows.contains(handle), let dial = flows[handle].dial else { continue }
                 follow(dials[dial].resolved(addresses, memory: &memory, now: now), of: handle)
@@ -75,8 +85,6 @@ extension Worker {
         flows[handle].dial = nil
         var ended = dials.remove(dial)
         let socket = ended.takeSocket()
-        let keepalive = settings.upstreamKeepalive
-        socket.setKeepAlive(idle: keepalive, interval: keepalive / 4, count: 4)
         flows[handle].upstream = SocketEnd(
             socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead)
         flows[handle].relay.restart(at: now)
@@ -137,6 +145,14 @@ extension Worker {
             case .direct: shared.direct
             }
         }
+    }
+
+    /// What becomes of the client's FIN; a target that is dialled directly gets it at once.
+    func halfClose(of origin: Origin) -> HalfClose {
+        if case .listener(let position) = origin, shared.listeners[position].settings.outbound == .direct {
+            return .pass
+        }
+        return settings.halfClose
     }
 
     /// Who the client is, for upstreams that are told.

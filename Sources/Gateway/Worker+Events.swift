@@ -71,6 +71,7 @@ extension Worker {
                 if let forward { forwards[forward].observe(bytes) }
             }
         }
+        if let forward { noteRefusedCredentials(forward, handle) }
     }
 
     /// The client is gone: the upstream is let go, with a reset if it was open.
@@ -96,6 +97,7 @@ extension Worker {
                 return abort(handle, because: .badRequest("client asked for nothing"))
             }
         } else if flows[handle].upstream != nil {
+            if !flows[handle].hasKeepalive, flows[handle].opened + Self.settledAfter <= now { keepAlive(handle) }
             if flows[handle].relay.deadline(settings.relay) <= now { relayIsOverdue(handle) }
         } else if flows[handle].client != nil, flows[handle].relay.deadline(Self.farewell) <= now {
             return close(handle)
@@ -103,7 +105,15 @@ extension Worker {
         if flows.contains(handle) { touch(handle) }
     }
 
+    /// Has the kernel find out whether a silent upstream is still there.
+    private mutating func keepAlive(_ handle: Handle) {
+        let silence = settings.upstreamKeepalive
+        flows[handle].hasKeepalive = true
+        flows[handle].upstream.value.socket.setKeepAlive(idle: silence, interval: silence / 4, count: 4)
+    }
+
     private mutating func relayIsOverdue(_ handle: Handle) {
+        if stillSends(handle) { return flows[handle].relay.restart(at: now) }
         // `halfClose: hold` keeps the client's end back for as long as this, and no longer.
         if flows[handle].relay.releaseHeld() {
             flows[handle].upstream.value.socket.shutdownSend()
@@ -112,5 +122,14 @@ extension Worker {
         }
         let isHalf = flows[handle].relay.endedFirst != nil
         abort(handle, because: isHalf ? .halfCloseTimeout : .idleTimeout)
+    }
+
+    /// Whether the kernel has got rid of octets since it was last asked: what it took from us may be on its way to
+    /// a slow upstream for minutes.
+    private mutating func stillSends(_ handle: Handle) -> Bool {
+        let unsent = flows[handle].upstream.value.socket.unsentBytes()
+        let isProgress = unsent > 0 && unsent != flows[handle].unsentBefore
+        flows[handle].unsentBefore = unsent
+        return isProgress
     }
 }

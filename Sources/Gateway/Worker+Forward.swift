@@ -41,7 +41,7 @@ extension Worker {
                 }
             } catch {
                 flows[handle].ends(.badRequest("a request that cannot be forwarded: \(error)"))
-                flows[handle].resetsWhenDrained = true
+                flows[handle].isBroken = true
                 return false
             }
             removePending(taken, handle)
@@ -54,10 +54,10 @@ extension Worker {
         }
         // Nothing of what follows the one request of a connection goes anywhere, so it must not wait either.
         if forwards[forward].isFinished { flows[handle].held.removeAll(in: &pool) }
-        if forwards[forward].credentialsRefused {
-            upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
-        }
-        return false
+        // The poller tells of each edge once: a client that may have more is asked again in the next turn.
+        return flows[handle].client != nil && flows[handle].client.value.isReadable
+            && flows[handle].held.count < Self.waitingLimit
+            && flows[handle].upstream.value.waiting.count < Self.waitingLimit
     }
 
     /// What the client has sent and was not rewritten yet.
@@ -76,7 +76,8 @@ extension Worker {
         }
     }
 
-    private mutating func holdClientBytes(_ handle: Handle) {
+    /// Takes what an inbound client sends, as long as nobody else can.
+    mutating func holdClientBytes(_ handle: Handle) {
         while flows[handle].client.value.isReadable, flows[handle].held.count < Self.waitingLimit {
             let runs = flows[handle].held.reserve(Self.readSize, in: &pool)
             guard runs.byteCount > 0 else {
@@ -88,5 +89,12 @@ extension Worker {
             flows[handle].held.commit(count, of: runs, in: &pool)
             noteClient(outcome, runs, of: handle)
         }
+    }
+
+    /// A 407 in absolute form: the credentials rest, for every flow.
+    mutating func noteRefusedCredentials(_ forward: Handle, _ handle: Handle) {
+        guard forwards[forward].credentialsRefused, !flows[handle].hasToldRefusal else { return }
+        flows[handle].hasToldRefusal = true
+        upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
     }
 }

@@ -5,7 +5,14 @@ import Bytes
 import Flows
 import LinuxIO
 import Relay
+import Streams
 import Wire
+
+/// What was not written of one kind of event.
+struct Burst {
+    var since: Instant
+    var count = 0
+}
 
 extension Worker {
     /// Adds a line, if its level is wanted.
@@ -14,7 +21,16 @@ extension Worker {
         var line = LogLine(level, event: event, journal: settings.isJournal)
         fill(&line)
         line.finish()
-        logLines.append(contentsOf: line.bytes)
+        logSink.append(line)
+    }
+
+    /// Counts a connection over the flow limit, and warns of it, once every ten seconds at most.
+    mutating func noteFlowLimit() {
+        counters.flowLimitHits += 1
+        guard now >= flowLimitWarning else { return }
+        flowLimitWarning = now + .seconds(10)
+        let limit = flowLimit
+        log(.warning, "flow-limit") { $0.add("limit", limit) }
     }
 
     /// Adds the line of a flow that has ended.
@@ -28,20 +44,33 @@ extension Worker {
         line.add("in", name(of: flow.origin))
         line.add("profile", settings.profile)
         if flow.isFromCookie { line.add("handshake", "cookie") }
-        line.add("up", flow.relay.up.bytes)
+        // Of a tunnel's client the endpoint knows best: some of its octets go up by way of a queue.
+        line.add("up", flow.endpoint != nil ? flow.endpoint.value.accounts.received : UInt64(flow.relay.up.bytes))
         line.add("down", flow.relay.down.bytes)
         line.add("ms", Int((now - flow.opened).milliseconds))
         line.add("reason", reason.words)
         line.finish()
-        logLines.append(contentsOf: line.bytes)
+        logSink.append(line)
     }
 
-    /// Writes the lines of this turn in one call.
-    mutating func writeLog() {
-        guard !logLines.isEmpty else { return }
-        StandardError.write(logLines.span)
-        logLines.removeAll(keepingCapacity: logLines.capacity <= 64 << 10)
+    /// Adds the line of something that a stranger can make happen as often as he likes: one line a second for
+    /// each kind, which says how many there were.
+    mutating func logBurst(_ kind: String, _ key: FlowKey) {
+        guard settings.logLevel >= .info, settings.flowLog != .none else { return }
+        var burst = bursts[kind] ?? Burst(since: now - Self.burstInterval)
+        burst.count += 1
+        if now - burst.since >= Self.burstInterval {
+            log(.info, kind) { line in
+                line.add("client", key.client.description)
+                line.add("target", key.target.description)
+                line.add("count", burst.count)
+            }
+            burst = Burst(since: now)
+        }
+        bursts[kind] = burst
     }
+
+    private static var burstInterval: Interval { .seconds(1) }
 
     private func name(of origin: Origin) -> String {
         switch origin {
@@ -58,18 +87,24 @@ extension Worker {
     /// Chunks that stay, so that a quiet gateway does not start cold.
     private static var warmChunks: Int { 64 }
 
+    /// Whether there is much more memory than flows and their bytes need just now.
+    private var hasSpareMemory: Bool {
+        pool.resident > pool.used + Self.warmChunks || flows.placeCount > 2 * flows.count + 1024
+    }
+
     /// Gives memory back that was not used for a while, whether its flows have ended or only gone quiet.
     mutating func tidy() {
         busiest = max(busiest, pool.used)
         guard tidyAt <= now else {
-            if tidyAt == .never, pool.resident > pool.used + Self.warmChunks { tidyAt = now + Self.tidyInterval }
+            if tidyAt == .never, hasSpareMemory { tidyAt = now + Self.tidyInterval }
             return
         }
         tidyAt = .never
         let needed = busiest + Self.warmChunks
         busiest = pool.used
-        guard pool.resident > needed else { return }
-        pool.releaseCold(keeping: needed)
+        if pool.resident > needed { pool.releaseCold(keeping: needed) }
+        flows.releaseVacantPages()
+        dials.releaseVacantPages()
         ProcessMemory.trim()
     }
 }

@@ -24,6 +24,7 @@ extension Worker {
         let key = flows[handle].key
         let last = flows[handle].endpoint.value.timeWaitRecord(now: now).sendNext
         counters.timeWaitReused += 1
+        if flows[handle].upstream == nil { flows[handle].ends(.clientGaveUp) }
         dropUpstream(handle)
         close(handle)
         lingering.remove(key)
@@ -57,7 +58,7 @@ extension Worker {
             return false
         }
         guard flows.count < flowLimit else {
-            counters.flowLimitHits += 1
+            noteFlowLimit()
             refuse(key, segment, because: .flowLimit)
             return true
         }

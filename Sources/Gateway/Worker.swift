@@ -51,9 +51,13 @@ struct Worker: ~Copyable {
     var now = Clock.now()
     var counters = Counters()
     var reasons: [String: Int] = [:]
-    var logLines: [UInt8] = []
+    var logSink: LogSink
+    /// By the event's name.
+    var bursts: [String: Burst] = [:]
     /// This worker's share of the flows.
     let flowLimit: Int
+    /// When a warning of that limit may be written again.
+    var flowLimitWarning = Instant(nanoseconds: 0)
 
     // What is to be done
     var touched: [Handle] = []
@@ -74,15 +78,17 @@ struct Worker: ~Copyable {
         var random = SystemRandom()
         index = seed.index
         self.settings = settings
+        logSink = LogSink(isJournal: settings.isJournal)
         shared = seed.shared
         resolver = seed.resolver
         flowLimit = max(1, settings.flows / workers)
         table = FlowTable(capacity: flowLimit, seed: random.key())
         timers = TimerWheel(now: Clock.now())
         pool = BufferPool(budget: settings.bufferMemory / workers)
-        halfOpen = HalfOpen(limit: settings.halfOpen / workers, perDevice: settings.halfOpenPerDevice)
+        halfOpen = HalfOpen(
+            limit: settings.halfOpen / workers, perDevice: max(1, settings.halfOpenPerDevice / workers))
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
-        icmpLimits = RateLimiter(perSecond: settings.icmpPerSecond, seed: random.key())
+        icmpLimits = RateLimiter(perSecond: max(1, settings.icmpPerSecond / workers), seed: random.key())
         initialSequences = seed.shared.initialSequences
         cookies = seed.shared.cookies
         let tap = seed.shared.tap
@@ -97,23 +103,30 @@ struct Worker: ~Copyable {
         var events = [PolledEvent](repeating: .none, count: Poller.batch)
         while !isStopping {
             let count = poller.wait(into: &events, until: nextWake)
-            now = Clock.now()
-            for position in 0..<count { take(events[position]) }
-            if tunnelHasMore { tunnelHasMore = readPackets() }
-            serveTouched()
-            expireTimers()
-            serveTouched()
-            feedStarved()
-            resumeListeners()
-            tidy()
-            writeLog()
+            turn(events, count, at: Clock.now())
+            logSink.flush()
         }
         endAllFlows()
-        writeLog()
+        logSink.flush()
+    }
+
+    /// One turn of the loop: takes the first `count` events, and does all that follows from them at this time.
+    ///
+    /// The lines that it has to say wait in `logSink`.
+    mutating func turn(_ events: [PolledEvent], _ count: Int, at time: Instant) {
+        now = time
+        for position in 0..<count { take(events[position]) }
+        if tunnelHasMore { tunnelHasMore = readPackets() }
+        serveTouched()
+        expireTimers()
+        serveTouched()
+        feedStarved()
+        resumeListeners()
+        tidy()
     }
 
     /// When the loop has to go on at the latest.
-    private var nextWake: Instant? {
+    var nextWake: Instant? {
         if tunnelHasMore || !touched.isEmpty { return now }
         var deadline = min(timers.nextDeadline() ?? .never, fragments.nextDeadline ?? .never, tidyAt, listenersResumeAt)
         // Records of ended flows are no longer found after their time, so they can go many at once.

@@ -1,5 +1,5 @@
-/// What a worker is made of before its thread runs: everything here was opened already, so that what fails,
-/// fails at the start.
+/// What a worker is made of before its thread runs: everything here was opened already, so that what fails is
+/// told to whoever starts it.
 
 import LinuxIO
 import Synchronization
@@ -21,7 +21,7 @@ struct WorkerSeed: ~Copyable, Sendable {
         try poller.add(bell.descriptor.number, token: Token.mailbox.rawValue, events: .readable)
         for (position, listener) in shared.listeners.enumerated() {
             let token = Token.listener(position)
-            try poller.add(listener.socket.descriptor.number, token: token.rawValue, events: .readable)
+            try poller.addShared(listener.socket.descriptor.number, token: token.rawValue, events: .readable)
         }
     }
 

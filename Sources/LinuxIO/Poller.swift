@@ -65,6 +65,14 @@ public struct PolledEvent: Sendable {
         try control(EPOLL_CTL_ADD, number, token, events, edge, name: "epoll_ctl ADD")
     }
 
+    /// Watches a descriptor that other pollers watch too: one of them is woken, not all (EPOLLEXCLUSIVE).
+    ///
+    /// It cannot be modified; remove it and add it again.
+    public func addShared(_ number: CInt, token: UInt64, events: Interest) throws(SystemCallError) {
+        let events = Interest(rawValue: events.rawValue | EPOLLEXCLUSIVE.rawValue)
+        try control(EPOLL_CTL_ADD, number, token, events, false, name: "epoll_ctl ADD")
+    }
+
     /// Changes what is waited for, or the token.
     public func modify(_ number: CInt, token: UInt64, events: Interest, edge: Bool = false) throws(SystemCallError) {
         try control(EPOLL_CTL_MOD, number, token, events, edge, name: "epoll_ctl MOD")

@@ -10,10 +10,16 @@ public enum StandardError {
     /// What cannot be written is lost: a log must never stop the gateway.
     public static func write(_ text: String) { writeOnce(text, to: STDERR_FILENO) }
 
-    /// Writes bytes with one write(2).
-    public static func write(_ bytes: Span<UInt8>) {
-        unsafe bytes.withUnsafeBufferPointer { bytes in
-            _ = retrying { unsafe Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) }
+    /// The most octets that a writable pipe or stream takes without making its writer wait (PIPE_BUF, pipe(7)).
+    public static let pieceSize = 4096
+
+    /// Writes one piece of at most `pieceSize` octets, unless the reader is behind: then it returns false at once,
+    /// and the piece is the caller's to keep or to count as lost.
+    public static func offer(_ piece: Span<UInt8>) -> Bool {
+        var poll = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+        guard unsafe Glibc.poll(&poll, 1, 0) == 1, poll.revents & Int16(POLLOUT) != 0 else { return false }
+        return unsafe piece.withUnsafeBufferPointer { bytes in
+            retrying { unsafe Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count) } == bytes.count
         }
     }
 

@@ -174,7 +174,6 @@ extension Limits {
         try section.read("idle", into: &idle, within: .seconds(60) ... .hours(24 * 30))
         try section.read("keepaliveClient", into: &keepaliveClient, within: .hours(2) ... .hours(24 * 30))
         try section.read("keepaliveUpstream", into: &keepaliveUpstream, within: .seconds(5) ... .hours(24))
-        try section.read("drain", into: &drain, within: .zero ... .seconds(30))
         try section.read("flowBuffer", intoSize: &flowBuffer, within: 64 << 10...16 << 20)
         try section.read("icmpErrors", into: &icmpErrors, within: 0...10_000)
         try section.read("credentialRetry", into: &credentialRetry, within: .seconds(60) ... .hours(24))

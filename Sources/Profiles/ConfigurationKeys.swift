@@ -24,7 +24,7 @@ enum ConfigurationKeys {
 
     static let limits = [
         "dial", "connect", "attemptDelay", "halfOpen", "halfOpenPerDevice", "flows", "synAck", "timeWait", "halfClose",
-        "idle", "keepaliveClient", "keepaliveUpstream", "drain", "buffers", "flowBuffer", "icmpErrors",
+        "idle", "keepaliveClient", "keepaliveUpstream", "buffers", "flowBuffer", "icmpErrors",
         "credentialRetry",
     ]
     static let laterLimits = [

@@ -27,8 +27,6 @@ public struct Limits: Equatable, Sendable {
     public var keepaliveClient = Interval.hours(2)
     /// The silence after which the upstream is probed.
     public var keepaliveUpstream = Interval.seconds(60)
-    /// How long open streams may go on when the program is told to end.
-    public var drain = Interval.seconds(2)
     /// Octets that wait in the gateway, in all; nil: the smaller of 256 MiB and a quarter of the memory.
     public var buffers: Int?
     /// Octets that wait in one flow, for each direction.

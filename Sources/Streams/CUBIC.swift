@@ -8,7 +8,7 @@ struct CUBIC {
     /// cwnd.
     private var size: Double
     /// ssthresh.
-    private(set) var threshold = Int.max
+    @Compact private(set) var threshold = Int.max
     /// W_max.
     private var plateau = 0.0
     /// K, in seconds.
@@ -90,16 +90,16 @@ struct CUBIC {
 
     /// What a reduction changes and an undo restores (section 4.9).
     struct Memory {
-        fileprivate var size: Double
-        fileprivate var plateau: Double
-        fileprivate var threshold: Int
+        fileprivate var size: Float
+        fileprivate var plateau: Float
+        @Compact fileprivate var threshold: Int
     }
 
-    var memory: Memory { Memory(size: size, plateau: plateau, threshold: threshold) }
+    var memory: Memory { Memory(size: Float(size), plateau: Float(plateau), threshold: threshold) }
 
     mutating func restore(_ memory: Memory) {
-        size = max(size, memory.size)
-        plateau = max(plateau, memory.plateau)
+        size = max(size, Double(memory.size))
+        plateau = max(plateau, Double(memory.plateau))
         threshold = memory.threshold
         epoch = .never
     }

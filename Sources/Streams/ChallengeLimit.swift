@@ -6,7 +6,7 @@ import Bytes
 /// stream answers tells nothing about another.
 struct ChallengeLimit {
     private var second: Int64 = .min
-    private var used = 0
+    @Compact private var used = 0
 
     /// Whether one more answer is allowed now.
     mutating func allows(_ perSecond: Int, now: Instant) -> Bool {

@@ -6,7 +6,8 @@ import Wire
 /// offers what the last SYN did not is refused by some.
 struct Offer {
     /// The least MSS that was announced, or nil when a SYN announced none.
-    private(set) var segmentSize: Int?
+    var segmentSize: Int? { storedSize.map { Int($0) } }
+    private var storedSize: UInt16?
     private(set) var windowShift: UInt8?
     private(set) var selectiveAcknowledgements: Bool
     private(set) var timestamps: Bool
@@ -14,7 +15,7 @@ struct Offer {
     private(set) var timestamp: UInt32
 
     init(_ options: TCPOptions) {
-        segmentSize = options.maximumSegmentSize.map { Int($0) }
+        storedSize = options.maximumSegmentSize
         // A shift above 14 counts as 14 (RFC 7323, section 2.3).
         windowShift = options.windowScale.map { min($0, 14) }
         selectiveAcknowledgements = options.selectiveAcknowledgementPermitted
@@ -25,10 +26,10 @@ struct Offer {
     /// Takes account of one more SYN of the attempt.
     mutating func join(_ options: TCPOptions) {
         let other = Offer(options)
-        if let mine = segmentSize, let its = other.segmentSize {
-            segmentSize = min(mine, its)
+        if let mine = storedSize, let its = other.storedSize {
+            storedSize = min(mine, its)
         } else {
-            segmentSize = nil
+            storedSize = nil
         }
         if other.windowShift == nil { windowShift = nil }
         selectiveAcknowledgements = selectiveAcknowledgements && other.selectiveAcknowledgements

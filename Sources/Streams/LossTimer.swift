@@ -19,7 +19,7 @@ struct LossTimer {
     var kind = Kind.idle
     var deadline = Instant.never
     /// How often the timeout is doubled.
-    var backOff = 0
+    @Compact var backOff = 0
     /// What the retransmission timeout counts from.
     var base = Instant(nanoseconds: 0)
     /// What the probe timeout counts from: the last octets sent, or the last progress.

@@ -4,11 +4,11 @@
 /// the stream nor bursts.
 struct ProportionalRate {
     /// prr_delivered: octets that arrived since the recovery began.
-    private var delivered = 0
+    @Compact private var delivered = 0
     /// prr_out: octets sent since, new ones and retransmissions.
-    private var out = 0
+    @Compact private var out = 0
     /// The window when the recovery began.
-    private var before = 1
+    @Compact private var before = 1
 
     mutating func begin(window: Int) {
         delivered = 0

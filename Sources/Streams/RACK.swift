@@ -15,9 +15,9 @@ struct RACK {
     /// RACK.reordering_seen.
     var sawReordering = false
     /// RACK.reo_wnd_mult: quarters of the least round trip; every round with a DSACK adds one.
-    private(set) var multiplier = 1
+    @Compact private(set) var multiplier = 1
     /// RACK.reo_wnd_persist: recoveries until the multiplier falls back.
-    private var persistence = 0
+    @Compact private var persistence = 0
     /// RACK.dsack_round: SND.NXT when the multiplier last grew.
     private var growthRound: SequenceNumber?
 

@@ -10,11 +10,11 @@ struct ReceiveBuffer: ~Copyable {
     /// The chunks of the slots, `.none` where nothing was stored; empty when nothing waits at all.
     private var slots: [ChunkID] = []
     /// Where `base` stands in the first slot.
-    private var start = 0
+    @Compact private var start = 0
     /// The first octet that is not read.
     private(set) var base: SequenceNumber
     /// How many octets are in order from `base` on.
-    private(set) var unread = 0
+    @Compact private(set) var unread = 0
     /// The stretches ahead of a hole.
     private(set) var ranges: [SACKBlock] = []
 

@@ -10,13 +10,13 @@ struct ReceiveWindow {
     /// RCV.NXT + RCV.WND: the first octet that the client may not send.
     private(set) var edge: SequenceNumber
     /// What may wait here at most.
-    private(set) var allowance: Int
+    @Compact private(set) var allowance: Int
     /// The shift of the window field, 0 without the option.
     var shift: UInt8 = 0
 
     /// Octets that the upstream took since `measuredFrom`, and in the period before.
-    private var taken = 0
-    private var takenBefore = 0
+    @Compact private var taken = 0
+    @Compact private var takenBefore = 0
     private var measuredFrom = Instant(nanoseconds: .min)
 
     init(next: SequenceNumber, allowance: Int) {

@@ -17,25 +17,28 @@ struct Recovery {
     var state = State.open
     /// RecoveryPoint: SND.NXT when the state was left last; acknowledging it ends the recovery.
     var point = SequenceNumber(0)
+    /// SND.UNA when the state was left.
+    private var start = SequenceNumber(0)
     /// Duplicate acknowledgements of a client without SACK (RFC 6582).
-    var duplicates = 0
+    @Compact var duplicates = 0
 
     /// The window before the reduction, while it may still be undone.
     var memory: CUBIC.Memory?
     /// TSval of the first retransmission (Eifel detection, RFC 3522).
     var firstStamp: UInt32?
     /// Octets sent again since the reduction, and how many of them the client reported as duplicates (RFC 3708).
-    var retransmitted = 0
-    var reportedTwice = 0
+    @Compact private var retransmitted = 0
+    @Compact private var reportedTwice = 0
 
     /// Whether the congestion window held the stream back in the round trip before or in this one.
     private(set) var wasLimited = false
     private var isLimited = false
-    private var mostInFlight = 0
+    @Compact private var mostInFlight = 0
     private var roundEnd = SequenceNumber(0)
 
-    mutating func begin(_ state: State, point: SequenceNumber, memory: CUBIC.Memory?) {
+    mutating func begin(_ state: State, from start: SequenceNumber, to point: SequenceNumber, memory: CUBIC.Memory?) {
         self.state = state
+        self.start = start
         self.point = point
         self.memory = memory
         firstStamp = nil
@@ -52,6 +55,13 @@ struct Recovery {
     mutating func retransmitted(_ octets: Int, stamp: UInt32) {
         retransmitted += octets
         if firstStamp == nil { firstStamp = stamp }
+    }
+
+    /// The client reports octets that arrived twice.
+    mutating func reported(_ block: SACKBlock) {
+        // Others were doubled by the network.
+        guard state != .open, block.start >= start, block.end <= point, block.start < block.end else { return }
+        reportedTwice += block.end - block.start
     }
 
     /// Whether everything that was sent again had arrived before.

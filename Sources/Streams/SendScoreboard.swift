@@ -10,22 +10,25 @@ import Wire
 struct SendScoreboard {
     private(set) var records: [Transmission] = []
     /// Records before this one are acknowledged.
-    private var head = 0
+    @Compact private var head = 0
 
     /// The octets in flight.
-    private(set) var outstanding = 0
+    @Compact private(set) var outstanding = 0
     /// The octets that the client holds ahead of a hole.
-    private(set) var sacked = 0
+    @Compact private(set) var sacked = 0
     /// The octets that have to be sent again.
-    private(set) var lost = 0
-    /// The end of the highest octets that SACK told of, when `sacked` is not 0.
-    private(set) var highestSACK = SequenceNumber(0)
+    @Compact private(set) var lost = 0
+    /// The end of the highest octets that SACK told of; meaningful while `sacked` is not 0.
+    private var highest = SequenceNumber(0)
     /// Whether a record that waits was retransmitted.
     private(set) var hasRetransmissions = false
 
     static let limit = 2048
 
     var isEmpty: Bool { head == records.count }
+
+    /// The end of the highest octets that SACK told of, if any.
+    var highestSACK: SequenceNumber? { sacked > 0 ? highest : nil }
 
     /// Whether everything was sent once, in order, and nothing is known but the cumulative acknowledgement.
     var isClean: Bool { sacked == 0 && lost == 0 && !hasRetransmissions }
@@ -137,7 +140,6 @@ struct SendScoreboard {
         case .lost: lost -= octets
         case .outstanding: outstanding -= octets
         }
-        if !record.isRetransmitted, sacked > 0, end < highestSACK { delivery.sawReordering = true }
         delivery.add(record, upTo: end)
     }
 
@@ -160,11 +162,10 @@ struct SendScoreboard {
             }
             let record = records[index]
             if record.state == .lost { lost -= record.octets } else { outstanding -= record.octets }
-            if !record.isRetransmitted, sacked > 0, record.end < highestSACK { delivery.sawReordering = true }
             sacked += record.octets
             records[index].state = .sacked
             delivery.add(record, upTo: record.end)
-            if sacked == record.octets || record.end > highestSACK { highestSACK = record.end }
+            if sacked == record.octets || record.end > highest { highest = record.end }
             index += 1
         }
     }
@@ -180,6 +181,7 @@ struct SendScoreboard {
         var given = 0
         var wait = Interval.zero
         var kept = head
+        var retransmissions = false
         for index in indices {
             var record = records[index]
             if record.state == .outstanding, record.wasSent(before: newest, end: end) {
@@ -191,6 +193,7 @@ struct SendScoreboard {
                     wait = max(wait, remaining)
                 }
             }
+            if record.isRetransmitted, record.state != .sacked { retransmissions = true }
             if kept > head, records[kept - 1].absorbs(record) {
                 records[kept - 1].end = record.end
             } else {
@@ -198,7 +201,8 @@ struct SendScoreboard {
                 kept += 1
             }
         }
-        records.removeSubrange(kept...)
+        if kept < records.count { records.removeSubrange(kept...) }
+        hasRetransmissions = retransmissions
         lost += given
         outstanding -= given
         return (given, wait)

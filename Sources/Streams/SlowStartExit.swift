@@ -6,11 +6,11 @@ struct SlowStartExit {
     /// The least round trip of the round before and of this one.
     private var before = Interval(nanoseconds: .max)
     private var current = Interval(nanoseconds: .max)
-    private var samples = 0
+    @Compact private var samples = 0
     /// SND.NXT when the round began.
     private var roundEnd = SequenceNumber(0)
     /// Rounds of conservative slow start that are left, 0 outside.
-    private(set) var conservativeRounds = 0
+    @Compact private(set) var conservativeRounds = 0
     private var baseline = Interval(nanoseconds: .max)
 
     private static let leastRise = Interval.milliseconds(4)

@@ -24,7 +24,7 @@ extension TCPEndpoint {
             return []
         }
 
-        var delivery = Delivery(now: now, leastRoundTrip: time.least)
+        var delivery = Delivery(now: now, leastRoundTrip: time.least, highestSACK: scoreboard.highestSACK)
         var events: TCPEvents = []
         if advance > 0 { events = takeCumulative(acknowledgement, advance, &delivery, settings: settings, pool: &pool) }
         if case .closed = phase { return events }
@@ -63,7 +63,7 @@ extension TCPEndpoint {
         lossTimer.backOff = 0
         guard !scoreboard.isEmpty, acknowledgement == sendUnacknowledged, recovery.state == .open else { return }
         scoreboard.giveUpAll()
-        recovery.begin(.repair, point: sendNext, memory: nil)
+        recovery.begin(.repair, from: sendUnacknowledged, to: sendNext, memory: nil)
     }
 
     private mutating func takeCumulative(
@@ -101,7 +101,7 @@ extension TCPEndpoint {
         if duplicate.end <= segment.acknowledgement || isInside {
             first = 1
             rack.sawDuplicate(acknowledged: segment.acknowledgement, next: sendNext)
-            recovery.reportedTwice += max(duplicate.end - duplicate.start, 0)
+            recovery.reported(duplicate)
         }
         for index in first..<blocks.count {
             let block = blocks[index]
@@ -227,7 +227,7 @@ extension TCPEndpoint {
     mutating func enterFastRecovery() {
         let memory = congestion.memory
         congestion.reduce(segmentSize: segmentSize)
-        recovery.begin(.fast, point: sendNext, memory: memory)
+        recovery.begin(.fast, from: sendUnacknowledged, to: sendNext, memory: memory)
         rate.begin(window: congestion.window)
         rack.probeEnd = nil
     }

@@ -61,7 +61,9 @@ extension TCPEndpoint {
     }
 
     /// The window field of a segment that is not a SYN, in octets.
-    @inline(__always) func scaledWindow(_ segment: TCPSegment) -> Int { Int(segment.window) << Int(offer.windowShift ?? 0) }
+    @inline(__always) func scaledWindow(_ segment: TCPSegment) -> Int {
+        Int(segment.window) << Int(offer.windowShift ?? 0)
+    }
 
     /// The SYN-ACK; it carries what every SYN of the attempt offered and the latest of their timestamps.
     mutating func synAcknowledgement(

@@ -13,7 +13,9 @@ extension TCPEndpoint {
         guard limit < segmentLimit else { return false }
         segmentLimit = limit
         scoreboard.giveUpAll(longerThan: segmentSize)
-        if recovery.state == .open, scoreboard.lost > 0 { recovery.begin(.repair, point: sendNext, memory: nil) }
+        if recovery.state == .open, scoreboard.lost > 0 {
+            recovery.begin(.repair, from: sendUnacknowledged, to: sendNext, memory: nil)
+        }
         return true
     }
 }

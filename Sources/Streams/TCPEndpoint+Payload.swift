@@ -73,7 +73,9 @@ extension TCPEndpoint {
             }
             range = known..<payload.count
         }
-        let room = window.edge - segment.sequence
+        // Nothing is taken beyond the window, nor beyond a FIN.
+        let edge = finSequence.map { $0 < window.edge ? $0 : window.edge } ?? window.edge
+        let room = edge - segment.sequence
         let isCut = payload.count > room
         if isCut {
             range = range.lowerBound..<max(room, range.lowerBound)
@@ -132,9 +134,9 @@ extension TCPEndpoint {
 
     /// Counts the client's FIN once everything before it is there.
     private mutating func takeFIN() -> TCPEvents {
-        guard let fin = finSequence, !finTaken, received.next == fin else { return [] }
+        guard let fin = finSequence, !finTaken, received.next >= fin else { return [] }
         finTaken = true
-        acknowledgements.require()
+        if phase == .established { acknowledgements.tookFIN(now: lastHeard) } else { acknowledgements.require() }
         switch phase {
         case .established: phase = .closeWait
         case .finWait1: phase = .closing

@@ -48,8 +48,9 @@ extension TCPEndpoint {
         let timeout = retransmissionDeadline(from: lossTimer.base)
         if lossTimer.reorderingDeadline < timeout {
             lossTimer.set(.reordering, lossTimer.reorderingDeadline)
-        } else if let probe = tailProbeDeadline, probe < timeout {
-            lossTimer.set(.tailProbe, probe)
+        } else if let probe = tailProbeDeadline {
+            // A probe comes before the timeout even when that is nearer (RFC 8985, section 7.2).
+            lossTimer.set(.tailProbe, min(probe, timeout))
         } else {
             lossTimer.set(.retransmission, timeout)
         }
@@ -87,7 +88,7 @@ extension TCPEndpoint {
         if recovery.state != .timeout {
             let memory = recovery.state == .fast ? nil : congestion.memory
             if recovery.state != .fast { congestion.reduce(segmentSize: segmentSize) }
-            recovery.begin(.timeout, point: sendNext, memory: memory)
+            recovery.begin(.timeout, from: sendUnacknowledged, to: sendNext, memory: memory)
         }
         if scoreboard.headIsSACKed { scoreboard.forgetSACKs() }
         // What was sent only just now may still arrive; the rest, and the head in any case, is given up.

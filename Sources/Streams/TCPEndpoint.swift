@@ -93,15 +93,15 @@ public struct TCPEndpoint: ~Copyable {
     /// SND.NXT.
     var sendNext: SequenceNumber
     /// SND.WND, scaled, and the most that it was.
-    var sendWindow = 0
-    var largestSendWindow = 0
+    @Compact var sendWindow = 0
+    @Compact var largestSendWindow = 0
     /// SND.WL1 and SND.WL2.
     var windowSequence: SequenceNumber
     var windowAcknowledgement: SequenceNumber
     /// Whether a FIN follows the queue.
     var isFinishing = false
     /// The most octets in a segment, options counted in.
-    var segmentLimit: Int
+    @Compact var segmentLimit: Int
     var scoreboard = SendScoreboard()
 
     // Loss and congestion.
@@ -121,7 +121,7 @@ public struct TCPEndpoint: ~Copyable {
     /// Whether the FIN was in order and is counted in RCV.NXT.
     var finTaken = false
     /// Octets handed out as `Receipt.direct` that `keep` has not settled.
-    var handedOut = 0
+    @Compact var handedOut = 0
     /// TS.Recent (RFC 7323, section 4.3).
     var recentTimestamp: UInt32 = 0
     /// Last.ACK.sent.
@@ -137,7 +137,7 @@ public struct TCPEndpoint: ~Copyable {
     var lastHeard: Instant
     /// Keepalive, or the end of TIME-WAIT.
     var idleDeadline = Instant.never
-    var unansweredProbes = 0
+    @Compact var unansweredProbes = 0
 
     /// What has to be sent apart from data.
     struct Due: OptionSet {
@@ -253,6 +253,7 @@ public struct TCPEndpoint: ~Copyable {
     mutating func end(_ ending: Ending) {
         phase = .closed(ending)
         lossTimer = LossTimer()
+        acknowledgements = Acknowledgements()
         idleDeadline = .never
     }
 }

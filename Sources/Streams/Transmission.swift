@@ -34,6 +34,9 @@ struct Delivery {
     /// A retransmission that is acknowledged faster than this was not what the client saw (RFC 8985, section 6.2).
     let leastRoundTrip: Interval
 
+    /// The end of the highest octets that SACK had told of before, if any.
+    let highestSACK: SequenceNumber?
+
     /// Octets that are known to have arrived now and were not before.
     var octets = 0
     /// When the oldest octets were sent that were never retransmitted.
@@ -48,14 +51,16 @@ struct Delivery {
     /// Octets below the highest SACK were retransmitted.
     var coversRetransmission = false
 
-    init(now: Instant, leastRoundTrip: Interval) {
+    init(now: Instant, leastRoundTrip: Interval, highestSACK: SequenceNumber? = nil) {
         self.now = now
+        self.highestSACK = highestSACK
         self.leastRoundTrip = leastRoundTrip
     }
 
     /// Takes account of octets up to `end` of a transmission.
     mutating func add(_ record: Transmission, upTo end: SequenceNumber) {
         octets += end - record.start
+        if let highestSACK, end < highestSACK, !record.isRetransmitted { sawReordering = true }
         if record.isRetransmitted {
             coversRetransmission = true
             if now - record.sentAt < leastRoundTrip { return }

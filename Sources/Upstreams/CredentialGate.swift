@@ -1,7 +1,7 @@
 /// Keeps a wrong password from being sent again and again: directories lock accounts.
 ///
 /// Until a proxy has once accepted the credentials, one dial at a time may show them, so a burst of new
-/// streams costs one failed login and not one each. After a rejection nobody sends them for 15 minutes.
+/// streams costs one failed login and not one each. After a rejection nobody sends them for a quarter of an hour.
 
 import Bytes
 internal import Synchronization
@@ -18,9 +18,6 @@ final class CredentialGate: Sendable {
         /// They were rejected.
         case shut
     }
-
-    /// How long rejected credentials rest.
-    static let rest = Interval.seconds(15 * 60)
 
     /// How long a claim holds when nobody gives it up.
     static let longestTry = Interval.seconds(120)
@@ -51,8 +48,9 @@ final class CredentialGate: Sendable {
 
     func accept() { state.store(Self.accepted, ordering: .relaxed) }
 
-    func reject(at now: Instant) {
-        state.store(-(max(1, now.nanoseconds) + Self.rest.nanoseconds), ordering: .relaxed)
+    /// Nobody sends the credentials for a while.
+    func reject(at now: Instant, for rest: Interval) {
+        state.store(-(max(1, now.nanoseconds) + rest.nanoseconds), ordering: .relaxed)
     }
 
     /// Ends a try that brought no verdict.

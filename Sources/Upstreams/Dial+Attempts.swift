@@ -18,7 +18,7 @@ extension Dial {
                 lastSlot = lastSlot % 127 + 1
                 attempts[place] = Attempt(socket: socket, slot: lastSlot, candidate: candidate)
                 attemptDeadlines[place] = now + upstream.settings.connectTimeout
-                nextAttemptTime = nextCandidate < candidates.count ? now + Self.stagger : .never
+                nextAttemptTime = nextCandidate < candidates.count ? now + upstream.settings.attemptDelay : .never
                 return .register(descriptor: descriptor, slot: lastSlot)
             } catch {
                 if error.errno.isDescriptorShortage { return fail(.noDescriptors) }

@@ -200,7 +200,7 @@ extension Dial {
     }
 
     private mutating func noteRejected(now: Instant) {
-        upstream.gate.reject(at: now)
+        upstream.gate.reject(at: now, for: upstream.settings.credentialRest)
         holdsClaim = false
     }
 }

@@ -28,9 +28,6 @@ public struct Dial: ~Copyable {
     /// Attempts that run at a time; a further address has to wait until one has failed.
     static let maximumAttempts = 4
 
-    /// The time before the next address is tried beside the last one (RFC 8305, section 5).
-    static let stagger = Interval.milliseconds(250)
-
     /// How long a refusal's page is waited for.
     static let pageTime = Interval.milliseconds(200)
 

@@ -53,6 +53,10 @@ public struct UpstreamSettings: Equatable, Sendable {
     public var halfClose = HalfClose.pass
     /// For one TCP connection.
     public var connectTimeout = Interval.seconds(5)
+    /// The time before the next address is tried beside the last one (RFC 8305, section 5).
+    public var attemptDelay = Interval.milliseconds(250)
+    /// How long rejected credentials rest before they are tried again.
+    public var credentialRest = Interval.seconds(15 * 60)
     /// For everything, names and logins included.
     public var overallTimeout = Interval.seconds(20)
     /// The routing mark of our sockets.
@@ -155,15 +159,17 @@ public final class Upstream: Sendable {
     public func forward(to target: Target, for client: ClientIdentity?, oneRequest: Bool = false) -> HTTPForward {
         var fields: [UInt8] = []
         if settings.identify { client?.writeFields(into: &fields) }
-        credentials?.writeProxyAuthorization(into: &fields)
-        return HTTPForward(to: target, as: .absolute, adding: fields, oneRequest: oneRequest)
+        var authorization: [UInt8] = []
+        credentials?.writeProxyAuthorization(into: &authorization)
+        return HTTPForward(
+            to: target, as: .absolute, adding: fields, credentials: authorization, oneRequest: oneRequest)
     }
 
     /// Whether the credentials are known to be bad and are not sent for the time being.
     public func credentialsAreLockedOut(at now: Instant) -> Bool { gate.isShut(at: now) }
 
     /// Takes note of a 407 that came to credentials outside of a dial: in absolute form.
-    public func credentialsWereRejected(at now: Instant) { gate.reject(at: now) }
+    public func credentialsWereRejected(at now: Instant) { gate.reject(at: now, for: settings.credentialRest) }
 
     /// Whether a CONNECT that was answered so is to be carried on in absolute form; remembers it if it is.
     func fallsBackToAbsoluteForm(_ target: Target, status: Int) -> Bool {

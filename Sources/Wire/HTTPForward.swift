@@ -59,6 +59,7 @@ public struct HTTPForward: Sendable {
     private let target: Target
     private let form: Form
     private let addedFields: [UInt8]
+    private let credentials: [UInt8]
     let isOneRequest: Bool
     private var collector = HTTPHeadCollector()
     private var firstHost: [UInt8]?
@@ -70,8 +71,14 @@ public struct HTTPForward: Sendable {
     /// Forwards a connection that its client meant for `target`.
     ///
     /// A target by name is whom the requests are for, whatever their Host says; for an address the first
-    /// request's Host decides. `fields` are whole lines for each request. With `oneRequest` the connection ends after one exchange, as our inbound wants it.
-    public init(to target: Target, as form: Form, adding fields: [UInt8] = [], oneRequest: Bool = false) {
+    /// request's Host decides. `fields` are whole lines for each request, and so are `credentials`, which are not
+    /// sent again once they were refused. With `oneRequest` the connection ends after one exchange, as our
+    /// inbound wants it.
+    public init(
+        to target: Target, as form: Form, adding fields: [UInt8] = [], credentials: [UInt8] = [],
+        oneRequest: Bool = false
+    ) {
+        self.credentials = credentials
         self.target = target
         self.form = form
         addedFields = fields
@@ -139,7 +146,8 @@ public struct HTTPForward: Sendable {
         let requestTarget = try HTTPRequestTarget(of: request, in: head)
         try checkHost(requestTarget.authority ?? request.hostRange, of: head)
         let rewriting = HTTPRewriting(
-            prefix: form == .absolute ? "http://\(authority)" : "", host: authority, addedFields: addedFields,
+            prefix: form == .absolute ? "http://\(authority)" : "", host: authority,
+            addedFields: credentialsRefused ? addedFields : addedFields + credentials,
             actsAsProxy: isOneRequest)
         try rewriting.write(request, requestTarget, of: head, into: &output)
         if request.method == .head { headRequests |= 1 << UInt64(waiting) }

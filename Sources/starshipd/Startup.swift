@@ -161,6 +161,8 @@ struct Startup {
         }
         settings.connectTimeout = configuration.limits.dial
         settings.overallTimeout = configuration.limits.connect
+        settings.attemptDelay = configuration.limits.attemptDelay
+        settings.credentialRest = configuration.limits.credentialRetry
         if configuration.tunnel != nil, Socket.mayMark() { settings.mark = configuration.network.mark.value }
         settings.policy.own = ownAddresses()
         return settings

@@ -81,7 +81,7 @@ extension LabTests {
         /// The device's whole share of half-open flows is taken again and again, and it still gets through.
         @Test("while 20,000 SYNs never complete, and within a second after, ordinary connections are served")
         func synFlood() throws {
-            let setting = try Setting()
+            let setting = try Setting { $0.limits = "synAck: [\"1s\", \"1s\"]" }
             let before = setting.daemon.descriptors
             let steady = try setting.startLoad("steady", [7])
             _ = Lab.wait(1) { false }

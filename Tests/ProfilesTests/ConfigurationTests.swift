@@ -48,7 +48,6 @@ struct ConfigurationTests {
         #expect(limits.idle == .hours(24))
         #expect(limits.keepaliveClient == .hours(2))
         #expect(limits.keepaliveUpstream == .seconds(60))
-        #expect(limits.drain == .seconds(2))
         #expect(limits.flowBuffer == 4_194_304)
         #expect(limits.icmpErrors == 50)
         #expect(limits.credentialRetry == .seconds(900))

@@ -131,6 +131,21 @@ import Wire
         #expect(!rest.contains { $0.bytes.isEmpty })
     }
 
+    @Test func aDialogueCostsNoBareAcknowledgements() {
+        var talk = Conversation.opened()
+        var bare = 0
+        for turn in 0..<20 {
+            let reply = talk.sends(
+                [.acknowledge, .push], sequence: 1 + 3 * turn, acknowledgement: 1 + 5 * turn, pattern(3))
+            bare += reply.count
+            talk.passes(.milliseconds(1))
+            let answer = talk.upstreamSends(pattern(5))
+            #expect(answer.count == 1 && answer[0].acknowledgement == 4 + 3 * turn)
+        }
+        // The first one is acknowledged at once, as everything at the start is.
+        #expect(bare <= 1)
+    }
+
     // MARK: Holes
 
     @Test func reportsHolesAtOnceTheLatestFirst() {

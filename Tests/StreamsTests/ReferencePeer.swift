@@ -33,36 +33,36 @@ struct ReferencePeer {
 
     let character: Character
     let outgoing: [UInt8]
-    private(set) var state = State.opening
-    private(set) var problem: String?
+    var state = State.opening
+    var problem: String?
 
     // Sending: places count from the SYN, which is 0.
-    private var acknowledged = 0
-    private var next = 0
-    private var allowed = 1
-    private var timeout = Interval.milliseconds(400)
-    private var timer = Instant.never
-    private var duplicates = 0
-    private var segmentSize = 536
+    var acknowledged = 0
+    var next = 0
+    var allowed = 1
+    var timeout = Interval.milliseconds(400)
+    var timer = Instant.never
+    var duplicates = 0
+    var segmentSize = 536
 
     // Receiving.
-    private var theirInitial: UInt32 = 0
-    private(set) var incoming: [UInt8] = []
-    private var ahead: [Int: UInt8] = [:]
-    private var unread = 0
-    private var finPlace: Int?
-    private(set) var finReceived = false
-    private var toldEdge = 0
-    private var hasTimestamps = false
-    private var hasSACK = false
-    private var shift = 0
-    private var theirShift = 0
-    private var recentStamp: UInt32 = 0
-    private var isReading = true
-    private var unanswered = 0
-    private var answerDeadline = Instant.never
-    private var lingerUntil = Instant.never
-    private var latestAhead: [Int] = []
+    var theirInitial: UInt32 = 0
+    var incoming: [UInt8] = []
+    var ahead: [Int: UInt8] = [:]
+    var unread = 0
+    var finPlace: Int?
+    var finReceived = false
+    var toldEdge = 0
+    var hasTimestamps = false
+    var hasSACK = false
+    var shift = 0
+    var theirShift = 0
+    var recentStamp: UInt32 = 0
+    var isReading = true
+    var unanswered = 0
+    var answerDeadline = Instant.never
+    var lingerUntil = Instant.never
+    var latestAhead: [Int] = []
 
     init(_ character: Character, outgoing: [UInt8]) {
         self.character = character
@@ -72,9 +72,9 @@ struct ReferencePeer {
     var deadline: Instant { min(timer, answerDeadline, lingerUntil) }
     var finAcknowledged: Bool { acknowledged == outgoing.count + 2 }
 
-    private var finSendable: Bool { !character.finishesLast || finReceived }
+    var finSendable: Bool { !character.finishesLast || finReceived }
     /// The place behind everything that may be sent by now.
-    private var sendEnd: Int { outgoing.count + 1 + (finSendable ? 1 : 0) }
+    var sendEnd: Int { outgoing.count + 1 + (finSendable ? 1 : 0) }
 
     // MARK: Opening
 
@@ -91,7 +91,7 @@ struct ReferencePeer {
         ]
     }
 
-    private func clock(_ now: Instant) -> UInt32 { UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000) &+ 77 }
+    func clock(_ now: Instant) -> UInt32 { UInt32(truncatingIfNeeded: now.nanoseconds / 1_000_000) &+ 77 }
 
     // MARK: Receiving
 
@@ -120,14 +120,14 @@ struct ReferencePeer {
     }
 
     /// The place of an octet of the gateway's stream: the SYN is 0.
-    private func place(of count: Int) -> Int { count + 1 }
+    func place(of count: Int) -> Int { count + 1 }
 
-    private mutating func fail(_ text: String) -> [Flying] {
+    mutating func fail(_ text: String) -> [Flying] {
         if problem == nil { problem = text }
         return []
     }
 
-    private mutating func takeSYN(_ segment: TCPSegment, now: Instant) -> [Flying] {
+    mutating func takeSYN(_ segment: TCPSegment, now: Instant) -> [Flying] {
         guard segment.flags.contains([.syn, .acknowledge]) else { return [] }
         guard segment.acknowledgement.value == character.initial &+ 1 else { return fail("SYN-ACK of another SYN") }
         theirInitial = segment.sequence.value
@@ -152,7 +152,7 @@ struct ReferencePeer {
         return [acknowledgement(now)] + send(now)
     }
 
-    private mutating func takeAcknowledgement(_ segment: TCPSegment, now: Instant) -> [Flying] {
+    mutating func takeAcknowledgement(_ segment: TCPSegment, now: Instant) -> [Flying] {
         let place = acknowledged + Int(Int32(bitPattern: segment.acknowledgement.value &- wire(acknowledged)))
         guard place <= max(next, acknowledged) else { return fail("acknowledged \(place), sent up to \(next)") }
         guard place >= acknowledged else { return [] }
@@ -173,9 +173,9 @@ struct ReferencePeer {
         return []
     }
 
-    private func wire(_ place: Int) -> UInt32 { character.initial &+ UInt32(truncatingIfNeeded: place) }
+    func wire(_ place: Int) -> UInt32 { character.initial &+ UInt32(truncatingIfNeeded: place) }
 
-    private mutating func takePayload(_ flying: Flying, now: Instant) -> [Flying] {
+    mutating func takePayload(_ flying: Flying, now: Instant) -> [Flying] {
         let segment = flying.segment
         let expected = place(of: incoming.count) + (finReceived ? 1 : 0)
         let start =
@@ -188,7 +188,13 @@ struct ReferencePeer {
         }
         var isUnusual = start != expected || finReceived || !ahead.isEmpty
         let edge = expected + max(character.bufferSize - unread, 0)
-        for (index, octet) in flying.bytes.enumerated() {
+        let isNext =
+            start == expected && ahead.isEmpty && !finReceived && start + flying.bytes.count <= max(edge, toldEdge)
+        if isNext {
+            incoming += flying.bytes
+            unread += flying.bytes.count
+        }
+        for (index, octet) in flying.bytes.enumerated() where !isNext {
             let at = start + index
             guard at >= place(of: incoming.count), at < max(edge, toldEdge) else {
                 isUnusual = true
@@ -217,118 +223,8 @@ struct ReferencePeer {
         return [acknowledgement(now)]
     }
 
-    private mutating func linger(_ now: Instant) {
+    mutating func linger(_ now: Instant) {
         timer = .never
         if lingerUntil == .never { lingerUntil = now + .seconds(30) }
-    }
-
-    // MARK: Sending
-
-    /// The program at this end reads, or stops reading.
-    mutating func setReading(_ reads: Bool, tells: Bool, now: Instant) -> [Flying] {
-        isReading = reads
-        guard reads, state == .open, unread > 0 else { return [] }
-        unread = 0
-        return tells ? [acknowledgement(now)] : []
-    }
-
-    /// The program at this end gives up.
-    mutating func abort() -> [Flying] {
-        guard state == .open || state == .opening else { return [] }
-        state = .reset
-        timer = .never
-        answerDeadline = .never
-        lingerUntil = .never
-        return [resetSegment()]
-    }
-
-    private func resetSegment() -> Flying {
-        Flying(segment: TCPSegment(sequence: SequenceNumber(wire(next)), flags: .reset), bytes: [])
-    }
-
-    mutating func tick(now: Instant) -> [Flying] {
-        var out: [Flying] = []
-        if lingerUntil <= now {
-            state = .closed
-            lingerUntil = .never
-            timer = .never
-        }
-        if answerDeadline <= now { out.append(acknowledgement(now)) }
-        guard timer <= now else { return out }
-        timeout = min(timeout * 2, .seconds(20))
-        if state == .opening { return open(now: now) }
-        next = acknowledged
-        timer = now + timeout
-        if allowed <= next {
-            // One octet into the closed window.
-            out += [emit(count: 1, now: now)]
-        }
-        return out + send(now)
-    }
-
-    /// Sends what the windows allow.
-    private mutating func send(_ now: Instant) -> [Flying] {
-        guard state == .open else { return [] }
-        var out: [Flying] = []
-        let edge = min(allowed, acknowledged + character.sendingWindow)
-        while next < sendEnd, next < edge {
-            out.append(emit(count: min(segmentSize, edge - next), now: now))
-        }
-        return out
-    }
-
-    private mutating func emit(count: Int, now: Instant) -> Flying {
-        let first = next - 1
-        let last = min(first + count, outgoing.count)
-        let bytes = first < last ? Array(outgoing[first..<last]) : []
-        var flags: TCPFlags = [.acknowledge]
-        let hasFIN =
-            finSendable && first + count > last && last == outgoing.count || finSendable && last == outgoing.count
-        if hasFIN { flags.insert(.fin) }
-        let segment = header(next, flags, count: bytes.count, now: now)
-        next += bytes.count + (hasFIN ? 1 : 0)
-        if timer == .never { timer = now + timeout }
-        return Flying(segment: segment, bytes: bytes)
-    }
-
-    private mutating func acknowledgement(_ now: Instant) -> Flying {
-        Flying(segment: header(max(next, acknowledged), .acknowledge, count: 0, now: now), bytes: [])
-    }
-
-    private mutating func header(_ place: Int, _ flags: TCPFlags, count: Int, now: Instant) -> TCPSegment {
-        let expected = self.place(of: incoming.count) + (finReceived ? 1 : 0)
-        // The window never moves back, and is told in whole units of the scale.
-        let room = max(character.bufferSize - unread, toldEdge - expected, 0)
-        let units = min(room >> shift, 65_535)
-        toldEdge = max(toldEdge, expected + units << shift)
-        unanswered = 0
-        answerDeadline = .never
-        var options = TCPOptions()
-        if hasTimestamps { options.timestamps = TCPTimestamps(value: clock(now), echo: recentStamp) }
-        if hasSACK { options.selectiveAcknowledgements = blocks() }
-        return TCPSegment(
-            sequence: SequenceNumber(wire(place)),
-            acknowledgement: SequenceNumber(theirInitial &+ UInt32(truncatingIfNeeded: expected)), flags: flags,
-            window: UInt16(units), options: options, payloadCount: count)
-    }
-
-    private mutating func blocks() -> SACKBlocks {
-        var blocks = SACKBlocks()
-        guard !ahead.isEmpty else { return blocks }
-        latestAhead.removeAll { ahead[$0] == nil }
-        var seen: [Int] = []
-        for start in latestAhead.prefix(12) where blocks.count < 3 {
-            var low = start
-            while ahead[low - 1] != nil { low -= 1 }
-            guard !seen.contains(low) else { continue }
-            seen.append(low)
-            var high = start
-            while ahead[high] != nil { high += 1 }
-            blocks.append(
-                SACKBlock(
-                    SequenceNumber(theirInitial &+ UInt32(truncatingIfNeeded: low)),
-                    SequenceNumber(theirInitial &+ UInt32(truncatingIfNeeded: high))))
-        }
-        return blocks
     }
 }

@@ -72,7 +72,7 @@ struct SimulatedLink {
     mutating func carry(_ flying: Flying, now: Instant, random: inout SeededGenerator) {
         var leaves = now
         if faults.rate > 0 {
-            let octets = flying.bytes.count + 52
+            let octets = flying.segment.payloadCount + 52
             leaves = max(now, busyUntil) + Interval(nanoseconds: Int64(octets) * 1_000_000_000 / Int64(faults.rate))
             busyUntil = leaves
         }

@@ -231,11 +231,10 @@ struct Simulation: ~Copyable {
         let peerDone = peer.state == .closed || peer.state == .reset
         let isQuiet = toPeer.nextTime == .never && toGateway.nextTime == .never
         isOver = gatewayDone && peerDone && isQuiet || gatewayEnded && peerDone
-        // A RST to the gateway may be lost; then only keepalive would notice.
-        if peer.state == .reset, canReset, isQuiet, peer.deadline == .never, !gatewayDone,
-            handle.map({ endpoints[$0].deadline }) ?? .never > now + .seconds(600)
-        {
-            isOver = true
+        // A RST may be lost; then only keepalive would notice.
+        if canReset, isQuiet, peer.deadline == .never {
+            let rests = handle.map { endpoints[$0].deadline > now + .seconds(600) } ?? true
+            isOver = isOver || rests && (peerDone || gatewayEnded)
         }
     }
 
@@ -246,7 +245,7 @@ struct Simulation: ~Copyable {
         if pool.used != 0 { return "\(pool.used) chunks are lost" }
         if peer.incoming != Array(downstream.prefix(peer.incoming.count)) { return "the downstream is damaged" }
         if upstream != Array(peer.outgoing.prefix(upstream.count)) { return "the upstream is damaged" }
-        if unfinished, canReset { return nil }
+        if canReset { return nil }
         if unfinished { return "reset: \(describe())" }
         if peer.incoming.count != downstream.count { return "the downstream is short: \(describe())" }
         if upstream.count != peer.outgoing.count { return "the upstream is short: \(describe())" }

@@ -47,7 +47,7 @@ public enum Upstream: String, CaseIterable, Sendable, CustomStringConvertible {
             var arguments = ["mitmdump", "--listen-port", "\(port)", "--set", "confdir=\(lab.directory.path)/mitm"]
             if let authority { arguments += ["--set", "ssl_verify_upstream_trusted_ca=\(authority)"] }
             // What is not HTTP and begins with letters must be named to it.
-            arguments += ["--tcp-hosts", "^(ssh\\.example|198\\.51\\.100\\.1[234]):"]
+            arguments += ["--tcp-hosts", "^(ssh\\.example|198\\.51\\.100\\.1[234])$"]
             program = try lab.start(.internet, arguments + ["--set", "termlog_verbosity=warn", "--quiet"])
         case .embedded: program = try startEmbedded(lab)
         }

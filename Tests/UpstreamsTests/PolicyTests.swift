@@ -57,7 +57,7 @@ import Wire
         #expect(gate.ask(at: start + .seconds(1)) == .busy)
         gate.giveUp()
         #expect(gate.ask(at: start + .seconds(2)) == .claimed)
-        gate.reject(at: start + .seconds(3))
+        gate.reject(at: start + .seconds(3), for: .seconds(900))
         #expect(gate.ask(at: start + .seconds(3)) == .shut)
         #expect(gate.isShut(at: start + .seconds(3 + 899)))
         #expect(gate.ask(at: start + .seconds(3 + 900)) == .claimed)

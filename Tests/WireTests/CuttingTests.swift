@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("cuts a datagram into fragments", arguments: [(Vectors.whole6, 576), (Vectors.whole4, 576)])
+    @Test("cuts a datagram into fragments", arguments: [(FragmentVectors.whole6, 576), (FragmentVectors.whole4, 576)])
     func leavesWhatFits(packet: [UInt8], mtu: Int) throws {
         #expect(try fragments(packet, mtu: mtu, identification: 1) == [packet])
     }

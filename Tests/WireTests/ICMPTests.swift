@@ -155,7 +155,7 @@ import Testing
 
     @Test func sendsErrorsAboutEchoesFirstFragmentsAndDatagrams() throws {
         for packet in [Vectors.quic4, Vectors.quic6, Vectors.echo4, Vectors.echo6] + [
-            Vectors.fragments4[0], Vectors.fragments6[0],
+            FragmentVectors.fragments4[0], FragmentVectors.fragments6[0],
         ] {
             #expect(try isErrorAllowed(about: packet))
         }

@@ -13,7 +13,7 @@ import Testing
             Vectors.dataWithSACK, Vectors.answer, Vectors.synAck6, Vectors.extended6, Vectors.udp4, Vectors.udp6,
             Vectors.unreachable4, Vectors.unreachable6, Vectors.fragmentationNeeded, Vectors.packetTooBig,
             Vectors.echo4, Vectors.echo6, Vectors.super4, Vectors.super6, Vectors.superUDP,
-        ] + Vectors.fragments4 + Vectors.fragments6
+        ] + FragmentVectors.fragments4 + FragmentVectors.fragments6
 
     @Test("survives mutated packets", arguments: 0..<8)
     func survivesMutations(seed: Int) {

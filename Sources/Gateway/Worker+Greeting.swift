@@ -24,78 +24,10 @@ enum InboundSession {
 }
 
 extension Worker {
-    /// How many clients are taken in one turn.
-    private static var acceptsPerTurn: Int { 64 }
     /// How much is read of a client's first words at a time.
     private static var greetingSize: Int { 16 << 10 }
 
-    mutating func acceptClients(_ position: Int) {
-        for _ in 0..<Self.acceptsPerTurn {
-            switch shared.listeners[position].socket.accept() {
-            case .accepted(let socket, from: let peer):
-                greet(socket, peer, listener: position)
-            case .nothing:
-                return
-            case .exhausted:
-                counters.descriptorsExhausted += 1
-                // Refusing at once is better than leaving them to wait for a descriptor.
-                guard shared.listeners[position].socket.refuseNext(using: &reserve) else { return pauseListeners() }
-            case .failed(let cause):
-                log(.warning, "accept") { $0.add("cause", "\(cause)") }
-                return
-            }
-        }
-    }
-
-    /// Looks away from the listeners for a moment: without a descriptor for who waits there, they stay readable.
-    private mutating func pauseListeners() {
-        listenersResumeAt = now + .milliseconds(100)
-        watchListeners(for: [])
-    }
-
-    /// Looks at the listeners again when their pause is over.
-    mutating func resumeListeners() {
-        guard listenersResumeAt <= now else { return }
-        listenersResumeAt = .never
-        reserve.takeBack()
-        watchListeners(for: .readable)
-    }
-
-    private func watchListeners(for events: Interest) {
-        for (position, listener) in shared.listeners.enumerated() {
-            let token = Token.listener(position)
-            // It is in the set since the start, and then this cannot fail.
-            try? poller.modify(listener.socket.descriptor.number, token: token.rawValue, events: events)
-        }
-    }
-
-    private mutating func greet(_ socket: consuming Socket, _ peer: SocketAddress, listener position: Int) {
-        let listener = shared.listeners[position].settings
-        let isAllowed =
-            listener.allow.isEmpty ? peer.address.isLoopback : listener.allow.contains { $0.contains(peer.address) }
-        guard isAllowed, flows.count < flowLimit else {
-            if isAllowed { counters.flowLimitHits += 1 } else { counters.clientsNotAllowed += 1 }
-            socket.resetOnClose()
-            return
-        }
-        let descriptor = socket.descriptor.number
-        var flow = Flow(
-            key: FlowKey(client: peer, target: listener.address), origin: .listener(position), at: now)
-        flow.client = SocketEnd(socket, isReadable: true, isWritable: true)
-        let handle = flows.insert(flow)
-        flows[handle].session = sessions.insert(session(of: listener))
-        counters.flowsOpened += 1
-        let token = Token.client(index: handle.index, generation: handle.generation)
-        do throws(SystemCallError) {
-            try poller.add(
-                descriptor, token: token.rawValue, events: [.readable, .writable, .peerFinished], edge: true)
-        } catch {
-            return abort(handle, because: .noDescriptors)
-        }
-        touch(handle)
-    }
-
-    private func session(of listener: GatewaySettings.Listener) -> InboundSession {
+    func session(of listener: GatewaySettings.Listener) -> InboundSession {
         switch listener.kind {
         case .socks(let login): .socks(SOCKS5Session(expecting: login, now: now))
         case .http(let credentials): .http(HTTPProxySession(expecting: credentials, now: now))
@@ -116,8 +48,10 @@ extension Worker {
         }
         if flows[handle].session == nil, flows[handle].dial == nil {
             if flows[handle].client.value.waiting.isEmpty { sayFarewell(handle) }
-        } else if flows[handle].dial != nil, flows[handle].client.value.failure != nil {
-            abort(handle, because: .clientGaveUp)
+        } else if flows[handle].dial != nil {
+            // It may talk early, and it may go away.
+            holdClientBytes(handle)
+            if flows[handle].client.value.failure != nil { abort(handle, because: .clientGaveUp) }
         }
     }
 
@@ -226,64 +160,5 @@ extension Worker {
         counters.outOfMemory += 1
         flows[handle].ends(.noMemory)
         flows[handle].isBroken = true
-    }
-
-    // MARK: Both ends are sockets
-
-    /// The up lane of an inbound client.
-    mutating func pumpSocketUp(_ handle: Handle) -> Bool {
-        while !flows[handle].held.isEmpty, flows[handle].upstream.value.waiting.isEmpty {
-            let runs = flows[handle].held.runs(from: 0, count: flows[handle].held.count, in: pool)
-            let taken = flows[handle].upstream.value.send(runs, pool: pool)
-            guard taken > 0 else { return false }
-            flows[handle].held.removeFirst(taken, in: &pool)
-            flows[handle].relay.progressed(at: now)
-        }
-        var budget = Self.readBudget
-        while flows[handle].client.value.isReadable, flows[handle].upstream.value.waiting.count < Self.waitingLimit {
-            guard budget > 0 else { return true }
-            let runs = flows[handle].upstream.value.waiting.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return starve(handle) }
-            let outcome = flows[handle].client.value.read(into: runs, pool: &pool)
-            let count = if case .bytes(let count) = outcome { count } else { 0 }
-            flows[handle].upstream.value.waiting.commit(count, of: runs, in: &pool)
-            noteClient(outcome, runs, of: handle)
-            flows[handle].upstream.value.flush(pool: &pool)
-            budget -= count
-        }
-        return false
-    }
-
-    /// The down lane of an inbound client.
-    mutating func pumpDown(_ handle: Handle) -> Bool {
-        if flows[handle].client.value.flush(pool: &pool) { flows[handle].relay.progressed(at: now) }
-        var budget = Self.readBudget
-        while flows[handle].upstream.value.isReadable, flows[handle].client.value.waiting.count < Self.waitingLimit {
-            guard budget > 0 else { return true }
-            let runs = flows[handle].client.value.waiting.reserve(Self.readSize, in: &pool)
-            guard runs.byteCount > 0 else { return starve(handle) }
-            let outcome = flows[handle].upstream.value.read(into: runs, pool: &pool)
-            let count = if case .bytes(let count) = outcome { count } else { 0 }
-            flows[handle].client.value.waiting.commit(count, of: runs, in: &pool)
-            noteUpstream(outcome, runs, of: handle)
-            flows[handle].client.value.flush(pool: &pool)
-            budget -= count
-        }
-        return false
-    }
-
-    /// Takes note of what a read of an inbound client brought.
-    mutating func noteClient(_ outcome: ReadOutcome, _ runs: ByteRuns, of handle: Handle) {
-        switch outcome {
-        case .bytes(let count):
-            flows[handle].relay.moved(count, from: .client, at: now)
-            guard flows[handle].tls.isWatching, runs.runCount > 0 else { return }
-            var run = runs[0]
-            run.count = min(run.count, count)
-            pool.withBytes(run) { flows[handle].tls.client($0) }
-        case .wouldBlock: break
-        case .end: flows[handle].clientEnded(at: now)
-        case .failed: flows[handle].ends(flows[handle].tls.clientRefused ? .clientRefusedCertificate : .clientReset)
-        }
     }
 }

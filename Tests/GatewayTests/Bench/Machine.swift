@@ -1,0 +1,69 @@
+/// A real worker, turned by the test instead of by its thread, and the device's end of its queue.
+
+import Bytes
+import Flows
+import LinuxIO
+import Upstreams
+
+@testable import Gateway
+
+final class Machine {
+    let index: Int
+    var worker: Worker
+    private let device: TunnelQueue
+    private var events = [PolledEvent](repeating: .none, count: Poller.batch)
+    private var buffer = PacketBuffer()
+    /// The lines that the worker has said.
+    private(set) var log = ""
+
+    init(_ index: Int, settings: GatewaySettings, shared: Shared, hasVirtioHeader: Bool) throws {
+        self.index = index
+        let pair = try TunnelPair(hasVirtioHeader: hasVirtioHeader)
+        let seed = WorkerSeed(
+            index: index, settings: settings, shared: shared, queue: pair.gateway, poller: try Poller(),
+            resolver: try NameResolver(wakeUp: shared.mailboxes[index].bell))
+        try seed.watch()
+        worker = Worker(seed)
+        device = pair.device
+    }
+
+    /// One turn of the worker's loop; returns whether there was anything to do, or will be at once.
+    func turn(at now: Instant) -> Bool {
+        let count = worker.poller.wait(into: &events, until: Clock.now())
+        worker.turn(events, count, at: now)
+        log += String(decoding: worker.logSink.takeBytes(), as: UTF8.self)
+        return count > 0 || worker.tunnelHasMore || !worker.touched.isEmpty
+    }
+
+    func write(_ message: [UInt8]) throws {
+        let outcome = device.write(message.span)
+        guard outcome == .written else { throw BenchError("the queue takes nothing: \(outcome)") }
+    }
+
+    /// The next message that the worker wrote.
+    func read() -> [UInt8]? {
+        guard case .packet(let count) = device.read(into: &buffer) else { return nil }
+        return Array(buffer.storage[..<count])
+    }
+
+    // What is looked at in tests, as plain values.
+    var flows: Int { worker.flows.count }
+    var halfOpen: Int { worker.halfOpen.count }
+    var lingering: Int { worker.lingering.count }
+    var chunksUsed: Int { worker.pool.used }
+    var chunkLimit: Int { worker.pool.limit }
+    var flowLimit: Int { worker.flowLimit }
+    var nextWake: Instant? { worker.nextWake }
+    var counters: Counters { worker.counters }
+    var reasons: [String: Int] { worker.reasons }
+
+    /// What the worker still holds, in words; empty when everything was given back.
+    var leftovers: String {
+        let held = [
+            ("flows", worker.flows.count), ("dials", worker.dials.count), ("sessions", worker.sessions.count),
+            ("forwards", worker.forwards.count), ("keys", worker.table.count), ("half-open", worker.halfOpen.count),
+            ("timers", worker.timers.count), ("chunks", worker.pool.used),
+        ]
+        return held.filter { $0.1 != 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,204 @@
+/// The bounds on flows: shares of half-open ones, SYN cookies, the flow cap, memory.
+
+import Addresses
+import Bytes
+import Testing
+import Wire
+
+@testable import Gateway
+
+extension WorkerTests {
+    @Suite("Bounds")
+    struct Bounds {
+        /// DESIGN.md, decision 4: over a device's share its oldest half-open flow gives way.
+        @Test func aDeviceOverItsShareLosesItsOldest() throws {
+            let bench = try Bench { $0.halfOpenPerDevice = 3 }
+            let other = bench.client(from: Bench.address("10.9.0.9", 0).address)
+            try other.sendSYN()
+            let clients = (0..<4).map { _ in bench.client() }
+            for client in clients {
+                try client.sendSYN()
+                bench.settle()
+            }
+            bench.until("the oldest is refused") { clients[0].wasReset }
+            #expect(clients[0].segments.first?.acknowledgement == SequenceNumber(1001))
+            #expect(clients.dropFirst().allSatisfy { $0.segments.isEmpty })
+            #expect(other.segments.isEmpty, "another device's flow is not touched")
+            #expect(bench.machines[0].halfOpen == 4)
+            #expect(bench.counter(\.halfOpenEvicted) == 1)
+            #expect(bench.lastFlowLine.contains("too many half-open connections of this device"))
+            for client in clients.dropFirst() + [other] {
+                try client.sendRaw(.reset, sequence: SequenceNumber(1001))
+            }
+            while bench.nextPeer() != nil {}
+            bench.expectNothingLeft()
+        }
+
+        @Test func anEstablishedFlowLeavesItsShare() throws {
+            let bench = try Bench { $0.halfOpenPerDevice = 1 }
+            let clients = (0..<3).map { _ in bench.client() }
+            for client in clients { _ = try client.open() }
+            #expect(bench.machines[0].halfOpen == 0)
+            #expect(clients.allSatisfy { !$0.wasReset })
+            for client in clients { try client.reset() }
+            bench.expectNothingLeft()
+        }
+
+        /// B232, DESIGN.md, decision 4: over the bound in all a SYN costs no state and no dial.
+        @Test("over the bound a SYN gets a cookie, and the connection works", arguments: [true, false])
+        func cookie(hasTimestamps: Bool) throws {
+            let bench = try Bench { $0.halfOpen = 1 }
+            let waiting = bench.client()
+            try waiting.sendSYN()
+            let first = try bench.accept()
+
+            let client = bench.client()
+            if hasTimestamps {
+                client.offer.timestamps = TCPTimestamps(value: 0, echo: 0)
+                client.offer.windowScale = 7
+                client.offer.selectiveAcknowledgementPermitted = true
+            }
+            try client.sendSYN()
+            bench.until("the cookie comes") { !client.segments.isEmpty }
+            let answer = try #require(client.segments.first)
+            #expect(answer.flags == [.syn, .acknowledge])
+            #expect(bench.machines[0].flows == 1, "no state")
+            #expect(bench.nextPeer() == nil, "no dial")
+            #expect((answer.options.windowScale != nil) == hasTimestamps)
+
+            try client.establish()
+            try client.send("early")
+            let peer = try bench.acceptTunnel()
+            bench.until("the bytes arrive") { peer.text == "early" }
+            peer.send("yes")
+            bench.until("the answer arrives") { client.text == "yes" }
+            peer.finish()
+            try client.finish()
+            try waiting.sendRaw(.reset, sequence: SequenceNumber(1001))
+            bench.until("the first dial is over") { first.isOver }
+            bench.expectNothingLeft()
+            #expect(bench.counter(\.cookiesSent) == 1)
+            #expect(bench.counter(\.cookiesAccepted) == 1)
+            #expect(bench.log.contains("handshake=cookie up=5 down=3"))
+        }
+
+        @Test func whoCameWithACookieHearsOfARefusalAsAReset() throws {
+            let bench = try Bench { $0.halfOpen = 1 }
+            try bench.client().sendSYN()
+            _ = try bench.accept()
+            let client = bench.client()
+            try client.sendSYN()
+            bench.until("the cookie comes") { !client.segments.isEmpty }
+            try client.establish()
+            _ = try bench.acceptTunnel("HTTP/1.1 503 Full\r\nContent-Length: 0\r\n\r\n")
+            bench.until("the reset comes") { client.wasReset }
+            #expect(client.segments.last?.sequence == client.expected, "one that the client believes")
+        }
+
+        @Test func aCookieThatIsNoneOfOursIsReset() throws {
+            let bench = try Bench { $0.halfOpen = 1 }
+            try bench.client().sendSYN()
+            _ = try bench.accept()
+            let client = bench.client()
+            try client.sendSYN()
+            bench.until("the cookie comes") { !client.segments.isEmpty }
+            client.next = client.next + 1
+            client.expected = client.expected + 1
+            _ = client.takeSegments()
+            try client.acknowledge()
+            #expect(client.takeSegments().map(\.flags) == [.reset])
+            #expect(bench.machines[0].flows == 1)
+        }
+
+        /// B232: over the flow cap a new SYN gets RST, those that are there live on, and it recovers.
+        @Test func overTheFlowCapASYNIsRefused() throws {
+            let bench = try Bench { $0.flows = 2 }
+            let clients = (0..<2).map { _ in bench.client() }
+            let peers = try clients.map { try $0.open() }
+            let late = bench.client()
+            try late.sendSYN()
+            bench.until("the SYN is refused") { late.wasReset }
+            #expect(late.segments.first?.flags == [.reset, .acknowledge])
+            #expect(late.segments.first?.acknowledgement == SequenceNumber(1001))
+            #expect(bench.counter(\.flowLimitHits) == 1)
+            #expect(bench.lastFlowLine.contains("target=198.51.100.10:443"))
+            #expect(bench.lastFlowLine.contains("flow limit reached"))
+            try clients[0].send("still here")
+            bench.until("the bytes arrive") { peers[0].text == "still here" }
+            try clients[1].reset()
+            bench.settle()
+            let next = bench.client()
+            _ = try next.open()
+            try clients[0].reset()
+            try next.reset()
+            bench.expectNothingLeft()
+        }
+
+        /// What finds no room is not acknowledged: a full pool slows a stream and never breaks it.
+        @Test func aSmallPoolSlowsStreamsAndBreaksNone() throws {
+            // Twelve chunks.
+            let bench = try Bench { $0.bufferMemory = 12 * BufferPool.chunkSize }
+            let client = bench.client()
+            let peer = try client.open()
+            peer.isReading = false
+            let data = pattern(3 << 20)
+            var sent = 0
+            bench.until("the download is taken") {
+                sent += peer.send(Array(data[sent...]))
+                return sent == data.count
+            }
+            bench.until("the download is there") { client.received.count == data.count }
+            let isWhole = client.received == data
+            #expect(isWhole)
+            peer.isReading = true
+            let upload = pattern(300_000)
+            try client.upload(upload)
+            bench.until("the upload is there") { peer.received.count == upload.count }
+            let isUploadWhole = peer.received == upload
+            #expect(isUploadWhole)
+            try client.reset()
+            bench.expectNothingLeft()
+        }
+
+        /// Nothing else happens to a flow that found no buffer, so it has to be remembered.
+        @Test func aFlowThatFoundNoBufferGoesOnWhenOneComesBack() throws {
+            let bench = try Bench(listeners: [.socks([])]) { $0.bufferMemory = 8 * BufferPool.chunkSize }
+            let hog = try bench.inboundClient()
+            hog.send([5, 1, 0, 5, 1, 0, 1, 198, 51, 100, 10, 0x01, 0xbb])
+            let source = try bench.acceptTunnel()
+            bench.until("the reply is there") { hog.received.count == 12 }
+            let client = bench.client()
+            let peer = try client.open()
+
+            hog.isReading = false
+            let data = pattern(1 << 20)
+            bench.until("the pool is empty") {
+                source.send(data)
+                return bench.machines[0].chunksUsed == 8
+            }
+            peer.send("small")
+            bench.settle()
+            #expect(client.text == "", "the pool was to be empty")
+            #expect(bench.machines[0].nextWake.map { $0 > bench.now } ?? true, "and nobody spins")
+            hog.reset()
+            bench.until("the bytes arrive") { client.text == "small" }
+            try client.reset()
+            bench.expectNothingLeft()
+        }
+
+        /// B242's neighbour: a worker without flows sleeps, and one with idle flows wakes for their limits alone.
+        @Test func anIdleWorkerSleeps() throws {
+            let bench = try Bench()
+            #expect(bench.machines[0].nextWake == nil)
+            let client = bench.client()
+            _ = try client.open()
+            bench.advance(.seconds(5))
+            let wake = try #require(bench.machines[0].nextWake)
+            #expect(wake - bench.now > .seconds(60))
+            try client.reset()
+            bench.expectNothingLeft()
+            bench.advance(.seconds(5))
+            #expect(bench.machines[0].nextWake == nil)
+        }
+    }
+}
