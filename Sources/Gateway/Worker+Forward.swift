@@ -31,6 +31,10 @@ extension Worker {
         while flows[handle].upstream.value.waiting.count < Self.waitingLimit {
             let runs = pendingRuns(handle)
             guard runs.runCount > 0 else { break }
+            guard mayRewrite(handle) else {
+                starve(handle)
+                break
+            }
             var run = runs[0]
             run.count = min(run.count, Self.rewriteSize)
             var rewritten: [UInt8] = []
@@ -45,19 +49,32 @@ extension Worker {
                 return false
             }
             removePending(taken, handle)
-            if flows[handle].upstream.value.waiting.append(rewritten.span, in: &pool) < rewritten.count {
+            guard pass(rewritten.span, to: handle) else {
                 lacksMemory(handle)
                 return false
             }
-            flows[handle].upstream.value.flush(pool: &pool)
             guard taken > 0 else { break }
         }
         // Nothing of what follows the one request of a connection goes anywhere, so it must not wait either.
         if forwards[forward].isFinished { flows[handle].held.removeAll(in: &pool) }
         // The poller tells of each edge once: a client that may have more is asked again in the next turn.
-        return flows[handle].client != nil && flows[handle].client.value.isReadable
+        return flows[handle].client != nil && flows[handle].client.value.isReadable && !flows[handle].isStarved
             && flows[handle].held.count < Self.waitingLimit
             && flows[handle].upstream.value.waiting.count < Self.waitingLimit
+    }
+
+    /// Whether one more piece finds room: the socket takes a part of it, and its own buffer is given back before
+    /// the rest needs one.
+    private func mayRewrite(_ handle: Handle) -> Bool {
+        pool.available > 0 || flows[handle].upstream.value.waiting.isEmpty && flows[handle].upstream.value.isWritable
+    }
+
+    /// Puts octets on their way to the upstream; false when some of them found no room.
+    private mutating func pass(_ bytes: Span<UInt8>, to handle: Handle) -> Bool {
+        let isNext = flows[handle].upstream.value.waiting.isEmpty
+        let taken = isNext ? flows[handle].upstream.value.send(bytes) : 0
+        let rest = bytes.extracting(taken..<bytes.count)
+        return flows[handle].upstream.value.waiting.append(rest, in: &pool) == rest.count
     }
 
     /// What the client has sent and was not rewritten yet.
