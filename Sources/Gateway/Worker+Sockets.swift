@@ -58,7 +58,9 @@ extension Worker {
             run.count = min(run.count, count)
             pool.withBytes(run) { flows[handle].tls.client($0) }
         case .wouldBlock: break
-        case .end: flows[handle].clientEnded(at: now)
+        case .end:
+            // The event may have told of a reset first; then the read finds an end that is none.
+            if flows[handle].client.value.failure == nil { flows[handle].clientEnded(at: now) }
         case .failed: flows[handle].ends(flows[handle].tls.clientRefused ? .clientRefusedCertificate : .clientReset)
         }
     }
