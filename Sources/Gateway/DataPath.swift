@@ -57,7 +57,7 @@ extension Worker {
                 flows[handle].endpoint.value.keep(bytes.extracting(taken..<bytes.count), pool: &pool))
             flows[handle].relay.moved(bytes.count, from: .client, at: now)
         }
-        if events.contains(.reopen) { return reopen(handle, segment) }
+        if events.contains(.reopen) { return reopen(handle, segment, events) }
         note(events, of: handle)
         touch(handle)
     }

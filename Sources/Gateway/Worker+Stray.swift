@@ -19,12 +19,12 @@ extension Worker {
         return true
     }
 
-    /// A SYN of a new connection on a flow whose old one is not quite over.
-    mutating func reopen(_ handle: Handle, _ syn: TCPSegment) {
+    /// A SYN of a new connection on a flow whose old one is not quite over, or was not open yet.
+    mutating func reopen(_ handle: Handle, _ syn: TCPSegment, _ events: TCPEvents) {
         let key = flows[handle].key
         let last = flows[handle].endpoint.value.timeWaitRecord(now: now).sendNext
-        counters.timeWaitReused += 1
-        if flows[handle].upstream == nil { flows[handle].ends(.clientGaveUp) }
+        note(events, of: handle)
+        if !events.contains(.reset) { counters.timeWaitReused += 1 }
         dropUpstream(handle)
         close(handle)
         lingering.remove(key)
