@@ -169,7 +169,7 @@ extension WorkerTests {
             }
             bench.advance(.seconds(50))
             if side == .client { peer.send("x") } else { try client.send("x") }
-            bench.settle()
+            bench.letKernelAcknowledge()
             bench.advance(.seconds(50))
             #expect(bench.machines[0].flows == 1, "a byte gives it 60 s anew")
             bench.advance(.seconds(11))

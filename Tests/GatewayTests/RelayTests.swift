@@ -113,7 +113,8 @@ struct RelayTests {
         var relay = Relay(at: Self.start)
         relay.ended()
         #expect(relay.isFinished)
-        #expect(relay.deadline(Self.limits) == .never)
+        // What is left is a sink that may never say that it has heard of it.
+        #expect(relay.deadline(Self.limits) == Self.start + .seconds(60))
     }
 
     // MARK: Deadlines
@@ -156,6 +157,16 @@ struct RelayTests {
         relay.sourceEnded(.client, at: Self.start)
         relay.sourceEnded(.upstream, at: Self.start + .seconds(10))
         #expect(relay.deadline(Self.limits) == Self.start + .seconds(70))
+    }
+
+    @Test func whatDrainsIsNeverOverdue() {
+        var relay = Relay(at: Self.start)
+        relay.progressed(at: Self.start + .seconds(5))
+        #expect(relay.deadline(Self.limits) == Self.start + .hours(24), "while both are open bytes alone count")
+        relay.sourceEnded(.upstream, at: Self.start + .seconds(10))
+        _ = relay.drained(.upstream, halfClose: .pass)
+        relay.progressed(at: Self.start + .seconds(65))
+        #expect(relay.deadline(Self.limits) == Self.start + .seconds(125))
     }
 
     @Test func aRestartGivesBothDirectionsTheirFullTime() {

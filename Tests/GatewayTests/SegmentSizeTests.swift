@@ -39,8 +39,9 @@ extension WorkerTests {
             bench.expectNothingLeft()
         }
 
-        /// RFC 1191, section 6.4, and RFC 8201: what was too big is sent again at once, smaller. An error that
-        /// quotes what was never sent is not believed (RFC 5927).
+        /// RFC 1191, section 6.4, and RFC 8201: what was too big is sent again at once, smaller.
+        ///
+        /// An error that quotes what was never sent is not believed (RFC 5927).
         @Test("a Packet Too Big is believed about what is under way", arguments: Datagrams.pairs)
         func pathMTU(pair: (device: String, target: String)) throws {
             let bench = try Bench()

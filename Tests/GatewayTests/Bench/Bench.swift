@@ -138,6 +138,12 @@ final class Bench {
         }
     }
 
+    /// Waits as long as the kernel may keep an acknowledgement back (40 ms), which no clock of ours can shorten.
+    func letKernelAcknowledge() {
+        let deadline = Clock.now() + .milliseconds(60)
+        while Clock.now() < deadline { settle() }
+    }
+
     /// Leaves the kernel a moment for its part.
     private func rest() {
         var events = [PolledEvent.none]

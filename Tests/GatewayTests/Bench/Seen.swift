@@ -31,8 +31,10 @@ struct Seen {
 
     var payload: [UInt8] { tcp.map { Array(bytes[$0.payload]) } ?? [] }
 
-    /// Does the kernel's part of the virtio contract (virtio 1.2, section 5.1.6.2): takes the header off and
-    /// completes the checksum whose place holds the pseudo-header's sum. Returns the size of the pieces.
+    /// Does the kernel's part of the virtio contract (virtio 1.2, section 5.1.6.2).
+    ///
+    /// It takes the header off, completes the checksum whose place holds the pseudo-header's sum, and returns the
+    /// size of the pieces.
     private static func finish(_ message: inout [UInt8]) throws -> Int {
         func word(_ offset: Int) -> Int { Int(message[offset]) | Int(message[offset + 1]) << 8 }
         let header = (flags: message[0], type: message[1], size: word(4), start: word(6), offset: word(8))
