@@ -1,8 +1,8 @@
 /// Owned elements that are found again by a number.
 ///
 /// A `Handle` carries the generation of its place, so a late event for an element that is gone is
-/// recognised instead of reaching its successor. Places are never given back to the allocator while the
-/// slab lives: pages of 256 elements are added when needed, so no element ever moves.
+/// recognised instead of reaching its successor. Places come in pages of 256, so no element ever moves;
+/// `releaseVacantPages` gives the memory of pages without elements back.
 
 /// The name of an element of a `Slab`.
 ///
@@ -22,27 +22,36 @@ public struct Handle: Hashable, Sendable {
 @safe public struct Slab<Element: ~Copyable>: ~Copyable {
     @usableFromInline static var pageSize: Int { 256 }
 
-    @usableFromInline var pages: [UnsafeMutablePointer<Element>] = unsafe []
+    /// Nil for a page whose memory was given back.
+    @usableFromInline var pages: [UnsafeMutablePointer<Element>?] = unsafe []
     @usableFromInline var generations: [UInt32] = []
     @usableFromInline var vacant: [UInt32] = []
 
     /// How many elements live.
     public private(set) var count = 0
 
+    /// For how many elements there is memory.
+    public private(set) var placeCount = 0
+
     public init() {}
 
     deinit {
         for index in generations.indices where generations[index] & 1 == 1 {
             // Safe: an odd generation marks an initialised place.
-            unsafe (pages[index / Self.pageSize] + index % Self.pageSize).deinitialize(count: 1)
+            unsafe place(UInt32(index)).deinitialize(count: 1)
         }
-        for index in unsafe pages.indices { unsafe pages[index].deallocate() }
+        for index in unsafe pages.indices { unsafe pages[index]?.deallocate() }
     }
 
     /// Adds an element and returns its handle.
     public mutating func insert(_ element: consuming Element) -> Handle {
         if vacant.isEmpty { grow() }
         let index = vacant.removeLast()
+        let page = Int(index) / Self.pageSize
+        if unsafe pages[page] == nil {
+            unsafe pages[page] = .allocate(capacity: Self.pageSize)
+            placeCount += Self.pageSize
+        }
         // Safe: a vacant place is allocated and not initialised.
         unsafe place(index).initialize(to: element)
         generations[Int(index)] &+= 1
@@ -60,6 +69,18 @@ public struct Handle: Hashable, Sendable {
         count -= 1
         // Safe: `contains` has shown that the place is initialised; its generation says from now on that it is not.
         return unsafe place(handle.index).move()
+    }
+
+    /// Gives the memory of pages without elements back; handles stay as good or stale as they are.
+    public mutating func releaseVacantPages() {
+        for page in unsafe pages.indices {
+            let places = page * Self.pageSize..<(page + 1) * Self.pageSize
+            guard unsafe pages[page] != nil, generations[places].allSatisfy({ $0 & 1 == 0 }) else { continue }
+            // Safe: no place of the page is initialised.
+            unsafe pages[page]?.deallocate()
+            unsafe pages[page] = nil
+            placeCount -= Self.pageSize
+        }
     }
 
     /// Whether the element is still the one that the handle was made for.
@@ -90,12 +111,13 @@ public struct Handle: Hashable, Sendable {
     }
 
     @usableFromInline func place(_ index: UInt32) -> UnsafeMutablePointer<Element> {
-        unsafe pages[Int(index) / Self.pageSize] + Int(index) % Self.pageSize
+        guard let page = unsafe pages[Int(index) / Self.pageSize] else { preconditionFailure("a vacant page") }
+        return unsafe page + Int(index) % Self.pageSize
     }
 
     private mutating func grow() {
         let first = UInt32(generations.count)
-        unsafe pages.append(.allocate(capacity: Self.pageSize))
+        unsafe pages.append(nil)
         generations.append(contentsOf: repeatElement(0, count: Self.pageSize))
         for index in (first..<first + UInt32(Self.pageSize)).reversed() { vacant.append(index) }
     }

@@ -68,6 +68,18 @@ int clinux_interface_queue_length(const char *name) {
     return failure ? failure : request.ifr_ifindex;
 }
 
+int clinux_set_queue_length(const char *name, int packets) {
+    int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (any < 0) return -errno;
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    strncpy(request.ifr_name, name, sizeof request.ifr_name - 1);
+    request.ifr_qlen = packets;
+    int failure = ioctl(any, SIOCSIFTXQLEN, &request) < 0 ? -errno : 0;
+    close(any);
+    return failure;
+}
+
 int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capacity, int64_t seconds,
                                 int64_t nanoseconds) {
 #ifdef SYS_epoll_pwait2

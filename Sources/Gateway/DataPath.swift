@@ -81,18 +81,20 @@ extension Worker {
             let count = if case .bytes(let count) = outcome { count } else { 0 }
             flows[handle].endpoint.value.commit(count, of: runs, pool: &pool)
             noteUpstream(outcome, runs, of: handle)
-            if count > 0 { emit(handle) }
+            // What does not fill a super-segment goes with what is read next, or with the end of the turn.
+            if count > 0 { emit(handle, moreFollows: true) }
             budget -= count
         }
         return false
     }
 
     /// Writes every segment that the endpoint wants to send now.
-    mutating func emit(_ handle: Handle) {
+    mutating func emit(_ handle: Handle, moreFollows: Bool = false) {
         guard output != nil else { return }
         let key = flows[handle].key
         while let outgoing = flows[handle].endpoint.value.nextSegment(
-            now: now, settings: settings.tcp, pool: pool, maximumPayload: largestPayload)
+            now: now, settings: settings.tcp, pool: pool, maximumPayload: largestPayload,
+            moreFollows: moreFollows)
         {
             output.value.send(
                 outgoing.segment, gsoSize: outgoing.gsoSize, payload: outgoing.payload, of: key, pool: pool,

@@ -64,6 +64,8 @@ struct Flow: ~Copyable {
     var isStarved = false
     /// It cannot go on as its sides expect, so both are reset.
     var isBroken = false
+    /// Whether the kernel probes the upstream when it is silent.
+    var hasKeepalive = false
     /// What waited in the kernel for the upstream when its limit was last over.
     var unsentBefore = 0
     /// The upstream is gone by a reset: the client gets one as soon as it has what came before.

@@ -41,35 +41,23 @@ public struct LogLine: Sendable {
         add(key, Int(truncatingIfNeeded: value & UInt64(Int.max)))
     }
 
-    /// Adds a text; it is quoted when it has anything but letters, digits and plain punctuation in it, and
-    /// then quotes, backslashes and control characters are escaped: a line stays a line.
+    /// Adds a text; it is quoted when it has anything but letters, digits and plain punctuation in it.
+    ///
+    /// Then quotes, backslashes and whatever moves a cursor or ends a line somewhere are escaped: a line stays a
+    /// line, and looks like what it is.
     public mutating func add(_ key: String, _ value: String) {
         begin(key)
         guard value.isEmpty || !value.utf8.allSatisfy(Self.isPlain) else { return append(value) }
         bytes.append(UInt8(ascii: "\""))
-        var previous: UInt8 = 0
-        for byte in value.utf8 {
-            defer { previous = byte }
-            // U+0080 to U+009F steer terminals too.
-            if previous == 0xc2, byte < 0xa0 {
-                bytes.removeLast()
-                append("\\x")
-                bytes.append(Self.hexDigits[Int(byte >> 4)])
-                bytes.append(Self.hexDigits[Int(byte & 15)])
-                continue
-            }
-            switch byte {
-            case 0x22, 0x5c:
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
+        for scalar in value.unicodeScalars {
+            switch scalar.value {
+            case 0x22, 0x5c: append("\\\(scalar)")
             case 0x0a: append("\\n")
             case 0x0d: append("\\r")
             case 0x09: append("\\t")
-            case 0..<0x20, 0x7f:
-                append("\\x")
-                bytes.append(Self.hexDigits[Int(byte >> 4)])
-                bytes.append(Self.hexDigits[Int(byte & 15)])
-            default: bytes.append(byte)
+            case 0x20..<0x7f: bytes.append(UInt8(truncatingIfNeeded: scalar.value))
+            case let code where Self.isInvisible(scalar): append("\\u{\(String(code, radix: 16))}")
+            default: bytes.append(contentsOf: UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter)
             }
         }
         bytes.append(UInt8(ascii: "\""))
@@ -83,7 +71,13 @@ public struct LogLine: Sendable {
         byte > 0x20 && byte < 0x7f && byte != 0x22 && byte != 0x3d && byte != 0x5c
     }
 
-    private static let hexDigits = [UInt8]("0123456789abcdef".utf8)
+    /// Control characters of either block, line and paragraph separators, and what turns the direction of text.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
 
     private mutating func begin(_ key: String) {
         bytes.append(UInt8(ascii: " "))

@@ -30,6 +30,12 @@ struct LogSink {
         bytes.removeAll(keepingCapacity: bytes.capacity <= 64 << 10)
     }
 
+    /// Takes the lines that are not written yet.
+    mutating func takeBytes() -> [UInt8] {
+        defer { bytes = [] }
+        return bytes
+    }
+
     /// The end of the last line that fits into one piece, or of the first one where none does.
     private func endOfPiece(from start: Int) -> Int {
         let limit = start + StandardError.pieceSize

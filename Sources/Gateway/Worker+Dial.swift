@@ -85,8 +85,6 @@ extension Worker {
         flows[handle].dial = nil
         var ended = dials.remove(dial)
         let socket = ended.takeSocket()
-        let keepalive = settings.upstreamKeepalive
-        socket.setKeepAlive(idle: keepalive, interval: keepalive / 4, count: 4)
         flows[handle].upstream = SocketEnd(
             socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead)
         flows[handle].relay.restart(at: now)

@@ -97,11 +97,19 @@ extension Worker {
                 return abort(handle, because: .badRequest("client asked for nothing"))
             }
         } else if flows[handle].upstream != nil {
+            if !flows[handle].hasKeepalive, flows[handle].opened + Self.settledAfter <= now { keepAlive(handle) }
             if flows[handle].relay.deadline(settings.relay) <= now { relayIsOverdue(handle) }
         } else if flows[handle].client != nil, flows[handle].relay.deadline(Self.farewell) <= now {
             return close(handle)
         }
         if flows.contains(handle) { touch(handle) }
+    }
+
+    /// Has the kernel find out whether a silent upstream is still there.
+    private mutating func keepAlive(_ handle: Handle) {
+        let silence = settings.upstreamKeepalive
+        flows[handle].hasKeepalive = true
+        flows[handle].upstream.value.socket.setKeepAlive(idle: silence, interval: silence / 4, count: 4)
     }
 
     private mutating func relayIsOverdue(_ handle: Handle) {

@@ -76,7 +76,8 @@ extension Worker {
         }
     }
 
-    private mutating func holdClientBytes(_ handle: Handle) {
+    /// Takes what an inbound client sends, as long as nobody else can.
+    mutating func holdClientBytes(_ handle: Handle) {
         while flows[handle].client.value.isReadable, flows[handle].held.count < Self.waitingLimit {
             let runs = flows[handle].held.reserve(Self.readSize, in: &pool)
             guard runs.byteCount > 0 else {

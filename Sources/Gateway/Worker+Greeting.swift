@@ -48,8 +48,10 @@ extension Worker {
         }
         if flows[handle].session == nil, flows[handle].dial == nil {
             if flows[handle].client.value.waiting.isEmpty { sayFarewell(handle) }
-        } else if flows[handle].dial != nil, flows[handle].client.value.failure != nil {
-            abort(handle, because: .clientGaveUp)
+        } else if flows[handle].dial != nil {
+            // It may talk early, and it may go away.
+            holdClientBytes(handle)
+            if flows[handle].client.value.failure != nil { abort(handle, because: .clientGaveUp) }
         }
     }
 

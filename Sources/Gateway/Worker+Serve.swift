@@ -17,6 +17,9 @@ extension Worker {
     /// How much may wait for a socket before its other side is read no further.
     static var waitingLimit: Int { 256 << 10 }
 
+    /// How old a flow is when its upstream gets keepalive probes: most are over long before, and save the calls.
+    static var settledAfter: Interval { .seconds(10) }
+
     /// How long a refused client may take to read why and to close.
     static var farewell: RelayLimits { RelayLimits(halfClose: .seconds(2), idle: .seconds(2)) }
 
@@ -81,8 +84,11 @@ extension Worker {
 
     private mutating func resetIfDrained(_ handle: Handle) {
         if flows[handle].endpoint != nil {
-            if flows[handle].endpoint.value.queued == 0 { flows[handle].endpoint.value.abort() }
+            guard flows[handle].endpoint.value.queued == 0 else { return }
+            dropUpstream(handle)
+            flows[handle].endpoint.value.abort()
         } else if flows[handle].client.value.waiting.isEmpty {
+            dropUpstream(handle)
             flows[handle].client.value.socket.resetOnClose()
             flows[handle].relay.ended()
         }
@@ -101,6 +107,7 @@ extension Worker {
             deadline = min(deadline, dials[dial].deadline)
         } else if flows[handle].upstream != nil {
             deadline = min(deadline, flows[handle].relay.deadline(settings.relay))
+            if !flows[handle].hasKeepalive { deadline = min(deadline, flows[handle].opened + Self.settledAfter) }
         } else if let session = flows[handle].session {
             deadline = min(deadline, sessions[session].deadline)
         } else if flows[handle].client != nil {

@@ -86,8 +86,13 @@ public struct TunnelDevice: ~Copyable, Sendable {
             _ = opening.configure(next.number)
             device.adopt(next)
         }
+        // Without CAP_NET_ADMIN a device that was made before keeps the length that it has.
+        _ = unsafe clinux_set_queue_length(device.name, CInt(queueLength))
         return device
     }
+
+    /// The packets that may wait for us: a burst of a thousand flows overflows the kernel's 500.
+    public static let queueLength = 10_000
 
     /// Takes one of the queues; nil when all are taken.
     public mutating func takeQueue() -> TunnelQueue? {

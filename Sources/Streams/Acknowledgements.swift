@@ -5,7 +5,7 @@ import Wire
 ///
 /// Data in order is acknowledged every two full-sized segments, so a super-segment gets one acknowledgement, or
 /// after a delay (RFC 9293, section 3.8.6.3). Anything unusual is acknowledged at once (RFC 5681, section 4.2),
-/// and so is everything while the client's window still grows (`quick`).
+/// and so is every full-sized segment while the client's window still grows (`quick`).
 struct Acknowledgements {
     /// An acknowledgement has to go out with the next segment, at once.
     private(set) var isDue = false
@@ -20,9 +20,11 @@ struct Acknowledgements {
     @Compact private var fullSize = 536
     /// How many acknowledgements are not to be delayed.
     @Compact private var quick = 16
-    /// Whether the stream goes to and fro: then an answer will carry the acknowledgement.
+    /// Whether octets that arrived were followed by octets of ours: then an answer will carry the acknowledgement.
     private var isDialogue = false
     private var lastReceived = Instant(nanoseconds: 0)
+    /// How soon an answer follows in a dialogue.
+    private static let dialogue = Interval.milliseconds(40)
 
     /// A block that arrived twice (DSACK, RFC 2883).
     private var duplicate: SACKBlock?
@@ -36,12 +38,19 @@ struct Acknowledgements {
         if segment > fullSize { fullSize = min(segment, max(announced, 536)) }
         if now - lastReceived > .seconds(1) { quick = max(quick, 2) }
         lastReceived = now
-        if waiting >= 2 * fullSize || quick > 0 && !isDialogue {
+        if waiting >= 2 * fullSize || quick > 0 && !isDialogue && octets >= fullSize {
             isDue = true
-        } else if deadline == .never {
-            deadline = now + delay
+        } else {
+            deadline = min(deadline, now + (quick > 0 && !isDialogue ? Self.shortDelay : delay))
         }
     }
+
+    /// The client's FIN arrived: our own is often on its way, and carries the acknowledgement.
+    mutating func tookFIN(now: Instant) { deadline = min(deadline, now + Self.shortDelay) }
+
+    /// How long the acknowledgement of a small piece waits for an answer that carries it, before it is known whether
+    /// the stream goes to and fro.
+    private static let shortDelay = Interval.milliseconds(2)
 
     /// Something happened that the client has to know at once.
     mutating func require() { isDue = true }
@@ -78,8 +87,8 @@ struct Acknowledgements {
     }
 
     /// A segment with an acknowledgement goes out.
-    mutating func sent(withData: Bool, sacks: Bool) {
-        if withData, waiting > 0 { isDialogue = true }
+    mutating func sent(withData: Bool, sacks: Bool, now: Instant) {
+        if withData, now - lastReceived < Self.dialogue { isDialogue = true }
         waiting = 0
         deadline = .never
         if quick > 0 { quick -= 1 }

@@ -4,14 +4,14 @@ import Wire
 
 extension TCPEndpoint {
     /// Lost octets before new ones, as far as the windows let them (RFC 6675, section 5, NextSeg).
-    mutating func nextData(now: Instant, maximumPayload: Int) -> Plan? {
+    mutating func nextData(now: Instant, maximumPayload: Int, moreFollows: Bool) -> Plan? {
         guard scoreboard.lost > 0 || unsent > 0 || finIsUnsent else { return nil }
         let size = sizeWithBlocks
         let most = max(maximumPayload - (segmentSize - size), size)
         if let index = scoreboard.firstLost() {
             return retransmission(index, size: size, most: most, now: now)
         }
-        return newData(size: size, most: most, now: now)
+        return newData(size: size, most: most, moreFollows: moreFollows, now: now)
     }
 
     @inline(__always) private var finIsUnsent: Bool {
@@ -58,9 +58,10 @@ extension TCPEndpoint {
     }
 
     private mutating func newData(
-        size: Int, most: Int, now: Instant
+        size: Int, most: Int, moreFollows: Bool, now: Instant
     ) -> Plan? {
         let unsent = unsent
+        if moreFollows, unsent < most { return nil }
         let windowRoom = sendUnacknowledged + sendWindow - sendNext
         if scoreboard.isEmpty { resumeAfterIdle(now) }
         let room = congestionRoom(size: size, wanted: max(unsent, 1))

@@ -136,7 +136,7 @@ extension TCPEndpoint {
     private mutating func takeFIN() -> TCPEvents {
         guard let fin = finSequence, !finTaken, received.next >= fin else { return [] }
         finTaken = true
-        acknowledgements.require()
+        if phase == .established { acknowledgements.tookFIN(now: lastHeard) } else { acknowledgements.require() }
         switch phase {
         case .established: phase = .closeWait
         case .finWait1: phase = .closing

@@ -48,9 +48,11 @@ extension TCPEndpoint {
     /// The next segment to write, or nil when there is nothing to send now.
     ///
     /// `maximumPayload` bounds the payload of one segment: with segmentation by the kernel what is left of 65,535
-    /// octets after the headers with timestamps, without it 0, which means one MSS.
+    /// octets after the headers with timestamps, without it 0, which means one MSS. With `moreFollows` less than that
+    /// is held back, because the caller is about to queue more; it must ask once more without it.
     public mutating func nextSegment(
-        now: Instant, settings: borrowing TCPSettings, pool: borrowing BufferPool, maximumPayload: Int
+        now: Instant, settings: borrowing TCPSettings, pool: borrowing BufferPool, maximumPayload: Int,
+        moreFollows: Bool = false
     ) -> OutgoingSegment? {
         precondition(handedOut == 0, "direct octets were not settled by keep")
         switch phase {
@@ -68,7 +70,7 @@ extension TCPEndpoint {
         window.tune(
             roundTrip: time.smoothed, segmentSize: segmentSize, most: settings.receiveAllowance, now: now)
         let probe = probe(now: now)
-        guard let plan = probe ?? nextData(now: now, maximumPayload: maximumPayload) else {
+        guard let plan = probe ?? nextData(now: now, maximumPayload: maximumPayload, moreFollows: moreFollows) else {
             return bareAcknowledgement(now: now, pool: pool)
         }
         return carry(out: plan, now: now, pool: pool)
@@ -133,7 +135,7 @@ extension TCPEndpoint {
         let field = window.advertise(
             received, next: receiveNext, available: available, segmentSize: segmentSize)
         lastAcknowledged = receiveNext
-        acknowledgements.sent(withData: payload > 0, sacks: sacks)
+        acknowledgements.sent(withData: payload > 0, sacks: sacks, now: now)
         return TCPSegment(
             sequence: sequence, acknowledgement: receiveNext, flags: flags, window: field, options: options,
             payloadCount: payload)

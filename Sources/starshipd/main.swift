@@ -36,6 +36,7 @@ func startup(_ options: CommandLineOptions) -> Startup {
 func serve(_ startup: Startup) -> Bool {
     // A flow takes a descriptor or two, and the usual soft limit is 1,024.
     _ = DescriptorLimit.raise()
+    ProcessMemory.tune(arenas: 2, trimFrom: 1 << 20)
     do throws(GatewayError) {
         var gateway = try Gateway.start(startup.settings, capture: startup.capture)
         gateway.announce()

@@ -1,8 +1,11 @@
 /// What is remembered of a flow that is over.
 
+import Addresses
 import Bytes
 import Testing
 import Wire
+
+@testable import Gateway
 
 extension WorkerTests {
     @Suite("Afterwards")

@@ -2,9 +2,10 @@
 
 import Addresses
 import Bytes
-import TestSupport
 import Testing
 import Wire
+
+@testable import Gateway
 
 extension WorkerTests {
     @Suite("Bounds")
@@ -137,23 +138,50 @@ extension WorkerTests {
         @Test func aSmallPoolSlowsStreamsAndBreaksNone() throws {
             // Twelve chunks.
             let bench = try Bench { $0.bufferMemory = 12 * BufferPool.chunkSize }
-            var random = SeededGenerator(seed: 5)
             let client = bench.client()
             let peer = try client.open()
             peer.isReading = false
-            let data = random.bytes(3 << 20)
+            let data = pattern(3 << 20)
             var sent = 0
             bench.until("the download is taken") {
                 sent += peer.send(Array(data[sent...]))
                 return sent == data.count
             }
             bench.until("the download is there") { client.received.count == data.count }
-            #expect(client.received == data)
+            let isWhole = client.received == data
+            #expect(isWhole)
             peer.isReading = true
-            let upload = random.bytes(300_000)
+            let upload = pattern(300_000)
             try client.upload(upload)
             bench.until("the upload is there") { peer.received.count == upload.count }
-            #expect(peer.received == upload)
+            let isUploadWhole = peer.received == upload
+            #expect(isUploadWhole)
+            try client.reset()
+            bench.expectNothingLeft()
+        }
+
+        /// Nothing else happens to a flow that found no buffer, so it has to be remembered.
+        @Test func aFlowThatFoundNoBufferGoesOnWhenOneComesBack() throws {
+            let bench = try Bench(listeners: [.socks([])]) { $0.bufferMemory = 8 * BufferPool.chunkSize }
+            let hog = try bench.inboundClient()
+            hog.send([5, 1, 0, 5, 1, 0, 1, 198, 51, 100, 10, 0x01, 0xbb])
+            let source = try bench.acceptTunnel()
+            bench.until("the reply is there") { hog.received.count == 12 }
+            let client = bench.client()
+            let peer = try client.open()
+
+            hog.isReading = false
+            let data = pattern(1 << 20)
+            bench.until("the pool is empty") {
+                source.send(data)
+                return bench.machines[0].chunksUsed == 8
+            }
+            peer.send("small")
+            bench.settle()
+            #expect(client.text == "", "the pool was to be empty")
+            #expect(bench.machines[0].nextWake.map { $0 > bench.now } ?? true, "and nobody spins")
+            hog.reset()
+            bench.until("the bytes arrive") { client.text == "small" }
             try client.reset()
             bench.expectNothingLeft()
         }
@@ -161,16 +189,16 @@ extension WorkerTests {
         /// B242's neighbour: a worker without flows sleeps, and one with idle flows wakes for their limits alone.
         @Test func anIdleWorkerSleeps() throws {
             let bench = try Bench()
-            #expect(bench.machines[0].worker.nextWake == nil)
+            #expect(bench.machines[0].nextWake == nil)
             let client = bench.client()
             _ = try client.open()
             bench.advance(.seconds(5))
-            let wake = try #require(bench.machines[0].worker.nextWake)
+            let wake = try #require(bench.machines[0].nextWake)
             #expect(wake - bench.now > .seconds(60))
             try client.reset()
             bench.expectNothingLeft()
             bench.advance(.seconds(5))
-            #expect(bench.machines[0].worker.nextWake == nil)
+            #expect(bench.machines[0].nextWake == nil)
         }
     }
 }

@@ -3,7 +3,10 @@
 import Addresses
 import Bytes
 import Testing
+import Upstreams
 import Wire
+
+@testable import Gateway
 
 extension WorkerTests {
     @Suite("Handshake")
@@ -42,7 +45,8 @@ extension WorkerTests {
             "a refusal is a RST that acknowledges the SYN",
             arguments: [
                 "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n",
-                "HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\n\r\nno!", "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n",
+                "HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\n\r\nno!",
+                "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n",
                 "SSH-2.0-OpenSSH_9.6\r\n",
             ])
         func refused(answer: String) throws {
@@ -196,8 +200,8 @@ extension WorkerTests {
         }
 
         @Test func theGatewaysOwnDialThatComesBackIsRefused() throws {
-            let device = Bench.device
-            let bench = try Bench(upstreamSettings: { $0.policy.own = [IPPrefix(base: device, length: 32)] })
+            let device = try #require(IPPrefix(Bench.device, length: 32))
+            let bench = try Bench(upstreamSettings: { $0.policy.own = [device] })
             let client = bench.client()
             try client.sendSYN()
             bench.until("the SYN is refused") { client.wasReset }

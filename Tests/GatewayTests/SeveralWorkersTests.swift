@@ -1,5 +1,6 @@
 /// Three workers: whoever reads a packet, its flow gets it.
 
+import Addresses
 import Bytes
 import LinuxIO
 import TestSupport
@@ -108,8 +109,8 @@ extension WorkerTests {
                 $0.bufferMemory = 30 * BufferPool.chunkSize
             }
             for machine in bench.machines {
-                #expect(machine.worker.flowLimit == 100)
-                #expect(machine.worker.pool.limit == 10)
+                #expect(machine.flowLimit == 100)
+                #expect(machine.chunkLimit == 10)
             }
             let clients = (0..<9).map { bench.client(at: $0 % 3) }
             for client in clients {
@@ -157,7 +158,7 @@ extension WorkerTests {
             var events = [PolledEvent.none]
             let answers = poller.wait(into: &events, until: Clock.now() + .seconds(5))
             #expect(answers == 1)
-            let box = ReportBox()
+            let box = ReportBox(waking: try WakeUp())
             bench.shared.mailboxes[0].send(.report(box))
             bench.shared.mailboxes[0].send(.stop)
             thread.join()

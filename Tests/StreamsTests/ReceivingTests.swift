@@ -10,7 +10,7 @@ import Wire
         var talk = Conversation.opened()
         var place = 1
         for _ in 0..<16 {
-            talk.sends([.acknowledge, .push], sequence: place, acknowledgement: 1, pattern(10, from: place))
+            talk.sendsAndWaits([.acknowledge, .push], sequence: place, acknowledgement: 1, pattern(10, from: place))
             place += 10
         }
         return talk
@@ -129,6 +129,21 @@ import Wire
         #expect(answer.count == 1 && answer[0].acknowledgement == place + 10)
         let rest = talk.waits(.milliseconds(100))
         #expect(!rest.contains { $0.bytes.isEmpty })
+    }
+
+    @Test func aDialogueCostsNoBareAcknowledgements() {
+        var talk = Conversation.opened()
+        var bare = 0
+        for turn in 0..<20 {
+            let reply = talk.sends(
+                [.acknowledge, .push], sequence: 1 + 3 * turn, acknowledgement: 1 + 5 * turn, pattern(3))
+            bare += reply.count
+            talk.passes(.milliseconds(1))
+            let answer = talk.upstreamSends(pattern(5))
+            #expect(answer.count == 1 && answer[0].acknowledgement == 4 + 3 * turn)
+        }
+        // The first one is acknowledged at once, as everything at the start is.
+        #expect(bare <= 1)
     }
 
     // MARK: Holes

@@ -33,6 +33,9 @@ int clinux_tun_features(int descriptor);
 /* Sets the length of the virtio-net header before each packet (TUNSETVNETHDRSZ). */
 int clinux_tun_set_header_length(int descriptor, int length);
 
+/* Sets how many packets an interface's queue holds (SIOCSIFTXQLEN). */
+int clinux_set_queue_length(const char *name, int packets);
+
 /* Says which TUN_F_ offloads the reader of the descriptor can take (TUNSETOFFLOAD). */
 int clinux_tun_set_offload(int descriptor, unsigned long offload);
 
@@ -97,7 +100,7 @@ int clinux_pipe(int *ends, int capacity);
  * or -1 with errno. */
 ssize_t clinux_splice(int source, int target, size_t limit);
 
-/// The octets in a socket's send queue (SIOCOUTQ), or a negative errno.
+/* The octets in a socket's send queue (SIOCOUTQ), or a negative errno. */
 int clinux_unsent_bytes(int fd);
 
 #endif

@@ -38,8 +38,8 @@ final class Bench {
     init(
         workers: Int = 1, hasVirtioHeader: Bool = false, kind: UpstreamSettings.Kind? = nil,
         listeners: [GatewaySettings.Listener.Kind] = [], outbound: GatewaySettings.Listener.Outbound = .active,
-        upstreamSettings: (inout UpstreamSettings) -> Void = { _ in },
-        _ change: (inout GatewaySettings) -> Void = { _ in }
+        _ change: (inout GatewaySettings) -> Void = { _ in },
+        upstreamSettings: (inout UpstreamSettings) -> Void = { _ in }
     ) throws {
         let loopback = Bench.address("127.0.0.1", 0)
         upstream = try Socket.listen(on: loopback)
@@ -53,7 +53,7 @@ final class Bench {
         self.settings = settings
         var direct = way
         direct.kind = .direct
-        direct.policy.allowed = [IPPrefix(base: loopback.address, length: 8)]
+        direct.policy.allowed = [IPPrefix(parsing: "127.0.0.0/8")].compactMap(\.self)
         let open = try listeners.map { kind in
             let socket = try Socket.listen(on: loopback)
             let address = socket.localAddress ?? loopback
@@ -81,8 +81,9 @@ final class Bench {
 
     var now: Instant { Clock.now() + skew }
 
-    /// Lets time pass, and the gateway do what is due then.
+    /// Lets the gateway do what there is to do, then time pass, and the gateway do what is due by then.
     func advance(_ interval: Interval) {
+        settle()
         skew = skew + interval
         settle()
     }

@@ -94,24 +94,28 @@ final class Client {
 
     func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-    /// Sends what lies behind SND.UNA as the gateway's window and acknowledgements let it, until it has all.
-    func upload(_ data: [UInt8], segment: Int = 1400, ending: Bool = false) throws {
+    /// Sends data as the gateway's window lets it, until all of it is acknowledged or the test has enough.
+    ///
+    /// Returns how much was acknowledged; the rest counts as never sent.
+    @discardableResult func upload(
+        _ data: [UInt8], segment: Int = 16_000, until hasEnough: () -> Bool = { false }
+    ) throws -> Int {
         let first = next
+        acknowledged = next
         try bench.until("everything is acknowledged") {
-            let done = max(0, acknowledged - first)
-            if done >= data.count { return true }
-            let edge = acknowledged + lastWindow
+            let done = acknowledged - first
+            if done >= data.count || hasEnough() { return true }
             // Each round sends anew from the first octet that is not acknowledged.
-            var position = done
-            while position < data.count, first + position < edge, position - done < 16 * segment {
-                let count = min(segment, data.count - position, edge - (first + position))
-                try sendRaw([.acknowledge], sequence: first + position, Array(data[position..<position + count]))
-                position += count
+            let edge = min(done + lastWindow, data.count)
+            for start in stride(from: done, to: edge, by: segment) {
+                let piece = Array(data[start..<min(start + segment, edge)])
+                try sendRaw(.acknowledge, sequence: first + start, piece)
             }
             return false
         }
-        next = first + data.count
-        if ending { try finish() }
+        bench.settle()
+        next = acknowledged
+        return acknowledged - first
     }
 
     func acknowledge() throws { try sendRaw(.acknowledge) }

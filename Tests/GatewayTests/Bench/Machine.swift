@@ -1,7 +1,9 @@
 /// A real worker, turned by the test instead of by its thread, and the device's end of its queue.
 
 import Bytes
+import Flows
 import LinuxIO
+import Upstreams
 
 @testable import Gateway
 
@@ -29,8 +31,7 @@ final class Machine {
     func turn(at now: Instant) -> Bool {
         let count = worker.poller.wait(into: &events, until: Clock.now())
         worker.turn(events, count, at: now)
-        log += String(decoding: worker.logLines, as: UTF8.self)
-        worker.logLines.removeAll()
+        log += String(decoding: worker.logSink.takeBytes(), as: UTF8.self)
         return count > 0 || worker.tunnelHasMore || !worker.touched.isEmpty
     }
 
@@ -50,6 +51,9 @@ final class Machine {
     var halfOpen: Int { worker.halfOpen.count }
     var lingering: Int { worker.lingering.count }
     var chunksUsed: Int { worker.pool.used }
+    var chunkLimit: Int { worker.pool.limit }
+    var flowLimit: Int { worker.flowLimit }
+    var nextWake: Instant? { worker.nextWake }
     var counters: Counters { worker.counters }
     var reasons: [String: Int] { worker.reasons }
 

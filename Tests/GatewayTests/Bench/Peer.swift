@@ -13,7 +13,7 @@ final class Peer {
     /// Whether what comes is read: one that is not makes the gateway wait.
     var isReading = true
 
-    init(_ socket: consuming Socket) { self.socket = socket }
+    init(_ socket: consuming Socket) { self.socket = .some(socket) }
 
     /// Connects to a listener of the gateway.
     init(to address: SocketAddress) throws { socket = try Socket.connectTCP(to: address) }
@@ -52,9 +52,6 @@ final class Peer {
         socket?.resetOnClose()
         socket = nil
     }
-
-    /// Makes the kernel's buffers so small that a sender soon has to wait.
-    func narrow() { socket?.setBuffers(receive: 4096, send: 4096) }
 
     /// Reads what has come.
     func poll() {
