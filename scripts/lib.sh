@@ -17,7 +17,8 @@ test_packages=(
     python3 python3-h2 python3-hypercorn python3-websockets shellcheck
 )
 
-say() { printf '%s\n' "$*"; }
+# Says something, one line an argument.
+say() { printf '%s\n' "$@"; }
 
 # Says on standard error what is wrong, then what to do about it (one line an argument), and ends.
 fail() {
