@@ -88,7 +88,7 @@ struct Worker: ~Copyable {
         halfOpen = HalfOpen(
             limit: settings.halfOpen / workers, perDevice: max(1, settings.halfOpenPerDevice / workers))
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
-        icmpLimits = RateLimiter(perSecond: max(1, settings.icmpPerSecond / workers), seed: random.key())
+        icmpLimits = RateLimiter(perSecond: (settings.icmpPerSecond + workers - 1) / workers, seed: random.key())
         initialSequences = seed.shared.initialSequences
         cookies = seed.shared.cookies
         let tap = seed.shared.tap

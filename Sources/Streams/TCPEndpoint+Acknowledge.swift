@@ -40,8 +40,10 @@ extension TCPEndpoint {
 
     /// The window field (RFC 9293, section 3.10.7.4, SND.WL1 and SND.WL2); returns whether it changed.
     private mutating func takeWindow(_ segment: TCPSegment, now: Instant) -> Bool {
+        // What acknowledges something new is newer, whatever its sequence number: a client that sends old octets again
+        // tells its present window, and the one before would reach too far from here.
         let isNewer =
-            windowSequence < segment.sequence
+            segment.acknowledgement > sendUnacknowledged || windowSequence < segment.sequence
             || windowSequence == segment.sequence && windowAcknowledgement <= segment.acknowledgement
         guard isNewer else { return false }
         let old = sendWindow

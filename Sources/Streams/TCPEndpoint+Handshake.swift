@@ -77,7 +77,9 @@ extension TCPEndpoint {
         lossTimer.base = now
         lossTimer.kind = .synAcknowledgement
         // 1, 2, 4, 8 s and so on; a copy that a repeated SYN asked for does not put the next one off further.
-        if lossTimer.deadline == .never { lossTimer.deadline = now + .seconds(1 << Int64(min(lossTimer.backOff, 6))) }
+        if lossTimer.deadline == .never {
+            lossTimer.deadline = now + settings.synAcknowledgementWait(after: lossTimer.backOff)
+        }
         var options = TCPOptions(
             maximumSegmentSize: settings.announcedSegmentSize(family),
             windowScale: offer.windowShift == nil ? nil : window.shift,

@@ -49,8 +49,9 @@ public struct TCPSettings: Sendable {
 
     /// How long a delayed acknowledgement waits for company (RFC 9293, section 3.8.6.3, allows 500 ms).
     public var acknowledgementDelay = Interval.milliseconds(40)
-    /// How often a SYN-ACK is sent again; the n-th time 2^n s after the one before.
-    public var synAcknowledgementRetries = 4
+    /// The waits before a SYN-ACK is sent again, eight at most, and how many there are.
+    private var synAcknowledgementWaits = InlineArray<8, Interval> { .seconds(1 << Int64($0)) }
+    private(set) var synAcknowledgementRetries = 4
     /// How long the client may fail to acknowledge anything (R2 in RFC 9293, section 3.8.3: 100 s at least).
     public var giveUpAfter = Interval.seconds(300)
     /// The silence after which the client is asked whether it is still there (RFC 9293, section 3.8.4).
@@ -63,6 +64,19 @@ public struct TCPSettings: Sendable {
     public var challengesPerSecond = 10
 
     public init() {}
+
+    /// Sets the waits before a SYN-ACK is sent again; at most eight are taken.
+    public mutating func retrySYNAcknowledgement(after waits: [Interval]) {
+        synAcknowledgementRetries = min(waits.count, synAcknowledgementWaits.count)
+        for index in 0..<synAcknowledgementRetries { synAcknowledgementWaits[index] = waits[index] }
+    }
+
+    /// How long a SYN-ACK that was sent again `count` times waits for an answer; the last one twice as long as the one
+    /// before.
+    func synAcknowledgementWait(after count: Int) -> Interval {
+        if count < synAcknowledgementRetries { return synAcknowledgementWaits[count] }
+        return synAcknowledgementRetries == 0 ? .seconds(1) : synAcknowledgementWaits[synAcknowledgementRetries - 1] * 2
+    }
 
     /// What is announced in the MSS option (RFC 9293, section 3.7.1).
     public func announcedSegmentSize(_ family: AddressFamily) -> UInt16 {

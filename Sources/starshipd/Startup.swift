@@ -132,7 +132,7 @@ struct Startup {
         settings.tcp.interfaceMTU = configuration.tunnel?.mtu ?? 1500
         settings.tcp.receiveAllowance = limits.flowBuffer
         settings.tcp.sendAllowance = limits.flowBuffer
-        settings.tcp.synAcknowledgementRetries = limits.synAck.count
+        settings.tcp.retrySYNAcknowledgement(after: limits.synAck)
         settings.tcp.keepaliveIdle = limits.keepaliveClient
         settings.tcp.timeWait = limits.timeWait
         settings.relay = RelayLimits(halfClose: limits.halfClose, idle: limits.idle)

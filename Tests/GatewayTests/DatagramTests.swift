@@ -60,7 +60,8 @@ extension WorkerTests {
                 Datagram.packet(
                     1, from: "10.9.0.2", to: "198.51.100.10",
                     [3, 3, 0, 0, 0, 0, 0, 0] + Datagram.udp(from: "10.9.0.1", to: "10.9.0.2", 2, [1]), sumAt: 2),
-                Datagram.ipv4(17, from: "10.9.0.2", to: "198.51.100.10", [UInt8](repeating: 0x78, count: 64), fragment: 8),
+                Datagram.ipv4(
+                    17, from: "10.9.0.2", to: "198.51.100.10", [UInt8](repeating: 0x78, count: 64), fragment: 8),
             ])
         func silence(packet: [UInt8]) throws {
             let bench = try Bench()
@@ -118,7 +119,8 @@ extension WorkerTests {
             let bench = try Bench()
             let client = bench.client()
             let peer = try client.open()
-            let packet = client.packet([.acknowledge, .push], sequence: client.next, Array(repeating: 0x61, count: 100))
+            let packet = client.packet(
+                [.acknowledge, .push], sequence: client.next, Array(repeating: 0x61, count: 100))
             let payload = Array(packet[20...])
             for range in [0..<64, 64..<payload.count] {
                 let more: UInt16 = range.upperBound < payload.count ? 0x2000 : 0

@@ -45,7 +45,8 @@ extension WorkerTests {
             "a refusal is a RST that acknowledges the SYN",
             arguments: [
                 "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n",
-                "HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\n\r\nno!", "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n",
+                "HTTP/1.1 403 Forbidden\r\nContent-Length: 3\r\n\r\nno!",
+                "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n",
                 "SSH-2.0-OpenSSH_9.6\r\n",
             ])
         func refused(answer: String) throws {

@@ -38,7 +38,8 @@ extension WorkerTests {
             #expect(client.text == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 
             // Keep-alive: the second request of the connection is rewritten too, its body is not.
-            try client.send("POST /form HTTP/1.1\r\nHost: www.example.test\r\nContent-Length: 16\r\n\r\nGET / HTTP/1.1\r\n")
+            try client.send(
+                "POST /form HTTP/1.1\r\nHost: www.example.test\r\nContent-Length: 16\r\n\r\nGET / HTTP/1.1\r\n")
             bench.until("the body arrives") { peer.text.hasSuffix("\r\n\r\nGET / HTTP/1.1\r\n") }
             #expect(peer.take().hasPrefix("POST http://www.example.test/form HTTP/1.1\r\n"))
             try client.reset()

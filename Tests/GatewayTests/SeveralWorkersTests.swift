@@ -158,7 +158,7 @@ extension WorkerTests {
             var events = [PolledEvent.none]
             let answers = poller.wait(into: &events, until: Clock.now() + .seconds(5))
             #expect(answers == 1)
-            let box = ReportBox()
+            let box = ReportBox(waking: try WakeUp())
             bench.shared.mailboxes[0].send(.report(box))
             bench.shared.mailboxes[0].send(.stop)
             thread.join()

@@ -7,7 +7,7 @@ import Wire
 @Suite struct ClosingTests {
     @Test func theClientFinishesFirst() {
         var talk = Conversation.opened()
-        let reply = talk.sends([.acknowledge, .fin], sequence: 1, acknowledgement: 1, pattern(100))
+        let reply = talk.sendsAndWaits([.acknowledge, .fin], sequence: 1, acknowledgement: 1, pattern(100))
         var events = talk.events
         #expect(events.contains(.finReceived))
         #expect(reply[0].acknowledgement == 102)
@@ -168,7 +168,7 @@ import Wire
     @Test("memory of streams that hang half closed is what they hold, not what they could (B027)")
     func holdsNothingHalfClosed() {
         var talk = Conversation.opened()
-        talk.sends([.acknowledge, .fin], sequence: 1, acknowledgement: 1, [120])
+        talk.sendsAndWaits([.acknowledge, .fin], sequence: 1, acknowledgement: 1, [120])
         let used = talk.pool.used
         let deadline = talk.endpoint.deadline
         #expect(used == 0)

@@ -93,6 +93,17 @@ struct Conversation: ~Copyable {
         return answers()
     }
 
+    /// The client sends octets, and waits the moment that an acknowledgement of a few may wait for company.
+    @discardableResult mutating func sendsAndWaits(
+        _ flags: TCPFlags, sequence: Int, acknowledgement: Int = 0, _ bytes: [UInt8] = []
+    ) -> [Sent] {
+        let sent = sends(flags, sequence: sequence, acknowledgement: acknowledgement, bytes)
+        let heard = events
+        let late = waits(.milliseconds(2))
+        events.formUnion(heard)
+        return sent + late
+    }
+
     mutating func deliver(_ segment: TCPSegment, _ bytes: [UInt8]) {
         let receipt = endpoint.receive(segment, payload: bytes.span, now: now, settings: settings, pool: &pool)
         events = receipt.events

@@ -173,7 +173,7 @@ import Wire
         var talk = Conversation()
         talk.endpoint.accept()
         _ = talk.answers()
-        let reply = talk.sends([.acknowledge, .push], sequence: 1, acknowledgement: 1, pattern(300))
+        let reply = talk.sendsAndWaits([.acknowledge, .push], sequence: 1, acknowledgement: 1, pattern(300))
         let upstream = talk.upstream
         #expect(upstream == pattern(300))
         #expect(reply.first?.acknowledgement == 301)

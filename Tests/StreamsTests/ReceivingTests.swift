@@ -10,7 +10,7 @@ import Wire
         var talk = Conversation.opened()
         var place = 1
         for _ in 0..<16 {
-            talk.sends([.acknowledge, .push], sequence: place, acknowledgement: 1, pattern(10, from: place))
+            talk.sendsAndWaits([.acknowledge, .push], sequence: place, acknowledgement: 1, pattern(10, from: place))
             place += 10
         }
         return talk

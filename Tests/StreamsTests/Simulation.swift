@@ -62,6 +62,8 @@ struct Simulation: ~Copyable {
         maximumPayload = random.chance(0.5) ? 65483 : 0
         upstreamAborts = random.chance(0.03)
         canReset = character.resetsAfter != nil || upstreamAborts
+        // The peer's timer goes up to 20 s; TIME-WAIT must outlast a few of its retransmissions.
+        settings.timeWait = .seconds(240)
         nextStep = now
         self.random = random
     }

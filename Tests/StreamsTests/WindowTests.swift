@@ -38,7 +38,7 @@ import Wire
 
     @Test func promisesWhatThePoolHasLeft() {
         var talk = Conversation.opened(budget: 256 << 10)
-        let before = talk.sends(.acknowledge, sequence: 1, acknowledgement: 1, pattern(10))
+        let before = talk.sendsAndWaits(.acknowledge, sequence: 1, acknowledgement: 1, pattern(10))
         #expect(Self.edge(before[0]) - 11 <= 256 << 10)
         while talk.pool.available > 4 * BufferPool.chunkSize { _ = talk.pool.take() }
         talk.appetite = 0
