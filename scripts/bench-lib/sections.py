@@ -99,6 +99,8 @@ class Throughput(Section):
     def measure(self):
         with self.open(link=self.link):
             for name, direction, streams in self.workloads:
+                if self.options.workloads and name not in self.options.workloads:
+                    continue
                 outcome, cost = self.undisturbed(self.prefix + name, lambda: self.stream(direction, streams))
                 rate, total, differing = outcome
                 if differing:
