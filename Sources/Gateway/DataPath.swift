@@ -74,7 +74,7 @@ extension Worker {
                 if pool.available == 0, flows[handle].endpoint.value.queued == 0 { starve(handle) }
                 return false
             }
-            guard budget > 0 else { return true }
+            guard budget > 0, turnLeft > 0 else { return true }
             let runs = flows[handle].endpoint.value.reserve(min(space, Self.readSize), pool: &pool)
             guard runs.byteCount > 0 else { return false }
             let outcome = flows[handle].upstream.value.read(into: runs, pool: &pool)
@@ -84,6 +84,7 @@ extension Worker {
             // What does not fill a super-segment goes with what is read next, or with the end of the turn.
             if count > 0 { emit(handle, moreFollows: true) }
             budget -= count
+            turnLeft -= count
         }
         return false
     }

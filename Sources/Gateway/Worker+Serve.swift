@@ -10,8 +10,11 @@ import Upstreams
 import Wire
 
 extension Worker {
+    /// How much all flows may read of sockets in one turn: few enough octets that they stay in the cache until they
+    /// are written, and the acknowledgements that give their chunks back come in.
+    static var turnBudget: Int { 512 << 10 }
     /// How much one flow may read of a socket in one turn.
-    static var readBudget: Int { 512 << 10 }
+    static var readBudget: Int { 256 << 10 }
     /// How much is read at a time: eight chunks, two full super-segments.
     static var readSize: Int { ByteRuns.capacity * BufferPool.chunkSize }
     /// How much may wait for a socket before its other side is read no further.
@@ -24,9 +27,10 @@ extension Worker {
     static var farewell: RelayLimits { RelayLimits(halfClose: .seconds(2), idle: .seconds(2)) }
 
     mutating func serve(_ handle: Handle) {
+        var hasMoreDown = false
         if flows[handle].upstream != nil {
             let hasMoreUp = pumpUp(handle)
-            let hasMoreDown = flows[handle].endpoint != nil ? down(handle) : pumpDown(handle)
+            hasMoreDown = flows[handle].endpoint != nil ? down(handle) : pumpDown(handle)
             noticeFailure(handle)
             passEnds(handle)
             if hasMoreUp || hasMoreDown { touch(handle) }
@@ -34,7 +38,7 @@ extension Worker {
             serveClientAlone(handle)
             guard flows.contains(handle) else { return }
         }
-        if flows[handle].endpoint != nil { emit(handle) }
+        if flows[handle].endpoint != nil { emit(handle, moreFollows: hasMoreDown) }
         settle(handle)
     }
 

@@ -61,6 +61,8 @@ struct Worker: ~Copyable {
 
     // What is to be done
     var touched: [Handle] = []
+    /// How much may still be read of sockets in this turn.
+    var turnLeft = 0
     /// Flows that could go on but for buffer memory, in the order in which they get some.
     var starved: [Handle] = []
     var tunnelHasMore = false
@@ -115,6 +117,7 @@ struct Worker: ~Copyable {
     /// The lines that it has to say wait in `logSink`.
     mutating func turn(_ events: [PolledEvent], _ count: Int, at time: Instant) {
         now = time
+        turnLeft = Self.turnBudget
         for position in 0..<count { take(events[position]) }
         if tunnelHasMore { tunnelHasMore = readPackets() }
         serveTouched()
@@ -184,14 +187,14 @@ struct Worker: ~Copyable {
         var position = 0
         // A flow that could go on but had its share of this turn comes again in the next one.
         let due = touched.count
-        while position < due {
+        while position < due, turnLeft > 0 {
             let handle = touched[position]
             position += 1
             guard flows.contains(handle) else { continue }
             flows[handle].isTouched = false
             serve(handle)
         }
-        touched.removeFirst(due)
+        touched.removeFirst(position)
     }
 
     private mutating func expireTimers() {
