@@ -50,6 +50,19 @@ extension WorkerTests {
             #expect(bench.takeStrays().count == 50)
         }
 
+        /// B230: a refused datagram is forgotten, however many ports and hosts it names.
+        @Test func datagramsLeaveNothing() throws {
+            let bench = try Bench()
+            for round in 0..<4000 {
+                let target = "198.51.\(round / 250).\(round % 250 + 1)"
+                try bench.inject(Datagram.udp(from: "10.9.0.2", to: target, UInt16(1024 + round), [0, 1, 2]))
+                if round % 100 == 99 { _ = bench.takeStrays() }
+            }
+            #expect(bench.counter(\.udpRefused) + bench.counter(\.icmpLimited) == 4000)
+            #expect(bench.counter(\.udpRefused) >= 50)
+            bench.expectNothingLeft()
+        }
+
         /// B127: none about groups, errors, or later fragments.
         @Test(
             "nothing is said where no error may be sent",

@@ -117,10 +117,12 @@ struct Conversation: ~Copyable {
     }
 
     /// Everything that the endpoint wants to send now.
-    mutating func answers() -> [Sent] {
+    ///
+    /// With `moreFollows`, as if the upstream were to send more at once.
+    mutating func answers(moreFollows: Bool = false) -> [Sent] {
         var sent: [Sent] = []
         while let next = endpoint.nextSegment(
-            now: now, settings: settings, pool: pool, maximumPayload: maximumPayload)
+            now: now, settings: settings, pool: pool, maximumPayload: maximumPayload, moreFollows: moreFollows)
         {
             var bytes: [UInt8] = []
             for index in 0..<next.payload.runCount {
@@ -138,9 +140,14 @@ struct Conversation: ~Copyable {
 
     /// The upstream sends octets; returns what goes to the client at once.
     @discardableResult mutating func upstreamSends(_ bytes: [UInt8]) -> [Sent] {
+        queues(bytes)
+        return answers()
+    }
+
+    /// The upstream's octets are queued, and nobody asks for segments yet.
+    mutating func queues(_ bytes: [UInt8]) {
         let count = endpoint.append(bytes.span, pool: &pool)
         #expect(count == bytes.count)
-        return answers()
     }
 
     /// The upstream takes octets that wait.

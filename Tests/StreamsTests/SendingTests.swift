@@ -52,6 +52,13 @@ import Wire
         #expect(sent.allSatisfy { $0.gsoSize == 0 && $0.bytes.count <= 1448 })
     }
 
+    @Test func whatDoesNotFillASuperSegmentWaitsWhileMoreFollowsAndNoLonger() {
+        var talk = Conversation.opened()
+        talk.queues(pattern(1000))
+        #expect(talk.answers(moreFollows: true).isEmpty)
+        #expect(talk.answers().map(\.bytes) == [pattern(1000)])
+    }
+
     @Test func smallWritesGoOutAtOnce() {
         var talk = Conversation.opened()
         for index in 0..<5 {
