@@ -193,7 +193,11 @@ public struct Gateway: ~Copyable {
             control.clear()
         }
         let line = Snapshot.json(
-            box.content, profile: settings.profile, descriptors: DescriptorLimit.used(),
+            box.content, profile: settings.profile,
+            learned: Snapshot.Learned(
+                usesAbsoluteForm: shared.active.usesAbsoluteForm,
+                rejectsCredentials: shared.active.credentialsAreLockedOut(at: Clock.now())),
+            descriptors: DescriptorLimit.used(),
             residentKiB: ProcessMemory.resident() >> 10)
         StandardError.write(line + "\n")
     }

@@ -22,8 +22,18 @@ struct WorkerReport: Sendable {
 }
 
 enum Snapshot {
+    /// What was learned about the active upstream.
+    struct Learned {
+        /// It refuses CONNECT to port 80, so plain http goes to it in absolute form.
+        var usesAbsoluteForm = false
+        /// It has rejected the credentials, which rest for a while.
+        var rejectsCredentials = false
+    }
+
     /// The reports added up: counters, flows by state, close reasons by kind.
-    static func json(_ reports: [WorkerReport], profile: String, descriptors: Int, residentKiB: Int) -> String {
+    static func json(
+        _ reports: [WorkerReport], profile: String, learned: Learned = Learned(), descriptors: Int, residentKiB: Int
+    ) -> String {
         var counters: [String: Int] = [:]
         var states: [String: Int] = [:]
         var reasons: [String: Int] = [:]
@@ -34,6 +44,8 @@ enum Snapshot {
         }
         let fields = [
             "\"event\":\"snapshot\"", "\"profile\":\(quoted(profile))", "\"workers\":\(reports.count)",
+            "\"http80\":\(learned.usesAbsoluteForm ? "\"absolute\"" : "\"connect\"")",
+            "\"credentials_rejected\":\(learned.rejectsCredentials)",
             "\"flows\":\(sum(reports, \.flows))", "\"half_open\":\(sum(reports, \.halfOpen))",
             "\"lingering\":\(sum(reports, \.lingering))",
             "\"buffer_bytes_used\":\(sum(reports, \.chunksUsed) * BufferPool.chunkSize)",

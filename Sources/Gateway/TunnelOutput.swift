@@ -26,6 +26,9 @@ struct TunnelOutput: ~Copyable {
     /// Shows a packet that was read to the capture.
     func record(_ packet: Span<UInt8>, virtio: VirtioHeader?) { tap?.record(packet, virtio: virtio) }
 
+    /// Hands what was captured in this turn to the kernel, so that it survives whatever becomes of the process.
+    func flushCapture() { tap?.flush() }
+
     /// Sends one segment, or one super-segment that the kernel cuts into pieces of `gsoSize`.
     mutating func send(
         _ segment: TCPSegment, gsoSize: Int, payload: ByteRuns, of key: FlowKey, pool: borrowing BufferPool,

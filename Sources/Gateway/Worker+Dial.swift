@@ -88,6 +88,7 @@ extension Worker {
         flows[handle].upstream = SocketEnd(
             socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead)
         flows[handle].relay.restart(at: now)
+        if opening.inAbsoluteForm { sayAbsoluteForm() }
         if opening.inAbsoluteForm || flows[handle].isPlainRequest {
             beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
         }
@@ -105,6 +106,16 @@ extension Worker {
             guard flows.contains(handle) else { return }
         }
         touch(handle)
+    }
+
+    /// Says once what plain http has changed to, because it explains what people see in the proxy's log.
+    private mutating func sayAbsoluteForm() {
+        guard !hasSaidAbsoluteForm else { return }
+        hasSaidAbsoluteForm = true
+        log(.notice, "http80") { line in
+            line.add("form", "absolute")
+            line.add("cause", "the upstream takes no CONNECT to port 80, or the profile says so")
+        }
     }
 
     /// The upstream has said no: a refused connection for a device, a reply for an inbound client.

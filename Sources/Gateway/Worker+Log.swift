@@ -1,4 +1,4 @@
-/// What a worker says, and the memory that it gives back when it is quiet.
+/// What a worker says.
 
 import Addresses
 import Bytes
@@ -78,33 +78,5 @@ extension Worker {
         case .listener(let position):
             shared.listeners[position].settings.kind.name
         }
-    }
-
-    // MARK: Memory
-
-    /// How long free buffers keep their memory: once or twice this.
-    private static var tidyInterval: Interval { .seconds(1) }
-    /// Chunks that stay, so that a quiet gateway does not start cold.
-    private static var warmChunks: Int { 64 }
-
-    /// Whether there is much more memory than flows and their bytes need just now.
-    private var hasSpareMemory: Bool {
-        pool.resident > pool.used + Self.warmChunks || flows.placeCount > 2 * flows.count + 1024
-    }
-
-    /// Gives memory back that was not used for a while, whether its flows have ended or only gone quiet.
-    mutating func tidy() {
-        busiest = max(busiest, pool.used)
-        guard tidyAt <= now else {
-            if tidyAt == .never, hasSpareMemory { tidyAt = now + Self.tidyInterval }
-            return
-        }
-        tidyAt = .never
-        let needed = busiest + Self.warmChunks
-        busiest = pool.used
-        if pool.resident > needed { pool.releaseCold(keeping: needed) }
-        flows.releaseVacantPages()
-        dials.releaseVacantPages()
-        ProcessMemory.trim()
     }
 }

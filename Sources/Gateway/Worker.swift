@@ -66,6 +66,7 @@ struct Worker: ~Copyable {
     /// Flows that could go on but for buffer memory, in the order in which they get some.
     var starved: [Handle] = []
     var tunnelHasMore = false
+    var hasSaidAbsoluteForm = false
     var isStopping = false
     /// When listeners that were left alone are looked at again.
     var listenersResumeAt = Instant.never
@@ -126,6 +127,7 @@ struct Worker: ~Copyable {
         feedStarved()
         resumeListeners()
         tidy()
+        if output != nil { output.value.flushCapture() }
     }
 
     /// When the loop has to go on at the latest.
