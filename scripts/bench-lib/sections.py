@@ -227,14 +227,15 @@ class Memory(Section):
 class Scaling(Section):
     """The same work on and beside more and more flows of one table: cost for each gigabyte and for each connection.
 
-    Always pieces of 64 KiB, there and back, on every flow in turn, eight at a time, and the same sum of bytes: one
-    flow moves as many pieces as ten thousand do together. More at a time would measure something else: how
-    small a client cuts its segments when the queue before the gateway makes the round trip long.
+    Always pieces of 8 KiB, there and back, on every flow in turn, eight at a time, and the same sum of bytes: one flow
+    moves as many pieces as ten thousand do together. Larger pieces, or more at a time, would measure something
+    else: the slow start of flows that rested while others had their turn, and how small a client cuts its
+    segments when the queue before the gateway makes the round trip long.
     """
 
     counts = (1, 10, 100, 1000, 10000)
-    piece = 65536
-    pieces = 10000
+    piece = 8192
+    pieces = 40000
     at_once = 8
 
     def measure(self):
