@@ -39,7 +39,8 @@ struct TunnelOutput: ~Copyable {
             source: key.target, destination: key.client, segment: segment, gsoSize: gsoSize,
             identification: identification)
         let withVirtio = queue.hasVirtioHeader
-        let sum = withVirtio ? InternetChecksum() : Self.sum(of: payload, pool: pool)
+        var sum = InternetChecksum()
+        if !withVirtio { sum.add(payload, of: pool) }
         var space = header.mutableSpan
         let length = packet.write(into: &space, withVirtio: withVirtio, payloadSum: sum)
         let bytes = header.span.extracting(0..<length)
@@ -57,18 +58,5 @@ struct TunnelOutput: ~Copyable {
         var bytes = [UInt8](repeating: 0, count: VirtioHeader.length)
         bytes.append(copying: packet)
         counters.note(queue.write(bytes.span), bytes: packet.count)
-    }
-
-    /// The sum over a payload in runs; what follows a run of odd length is shifted by one octet.
-    private static func sum(of payload: ByteRuns, pool: borrowing BufferPool) -> InternetChecksum {
-        var total = InternetChecksum()
-        var isOdd = false
-        for index in 0..<payload.runCount {
-            var part = InternetChecksum()
-            pool.withBytes(payload[index]) { part.add($0) }
-            total.add(isOdd ? part.partial.byteSwapped : part.partial)
-            if payload[index].count & 1 == 1 { isOdd.toggle() }
-        }
-        return total
     }
 }
