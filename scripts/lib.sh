@@ -102,7 +102,8 @@ in_user_namespace() {
     unshare --user --map-root-user --map-auto true 2>/dev/null && ids+=(--map-auto)
     # shellcheck disable=SC2016
     unshare --user "${ids[@]}" --net --mount --propagation private bash -c '
-        mount -t tmpfs tmpfs /run && mkdir -p /run/netns /run/sshd && exec "$@"' bash "$@"
+        mount -t tmpfs tmpfs /run && mkdir -p /run/netns /run/sshd && "$0" names >/run/hosts &&
+            mount --bind /run/hosts /etc/hosts && exec "$@"' "$root/scripts/lab" "$@"
 }
 
 can_enter_user_namespace() {

@@ -168,8 +168,9 @@ extension LabTests {
 
         @Test(
             "what a proxy sent before it closed arrives whole, then FIN",
-            .enabled(if: Lab.hasSystemUsers), arguments: [Upstream.openedSquid, .tinyproxy, .mitmproxy])
+            arguments: [Upstream.openedSquid, .tinyproxy, .mitmproxy])
         func drained(upstream: Upstream) throws {
+            guard upstream.isAvailable else { return Lab.leaveOut("draining over \(upstream)") }
             let lab = try Lab()
             let origin = try ScriptedProxy(
                 lab, at: "198.51.100.13", port: 7000, [[.receive("?1\n"), .sendBytes(2_000_000), .close(.fin)]])
@@ -186,8 +187,9 @@ extension LabTests {
 
         @Test(
             "with halfClose: hold the whole answer comes over proxies that end at the client's FIN",
-            .enabled(if: Lab.hasSystemUsers), arguments: [Upstream.openedSquid, .tinyproxy, .mitmproxy])
+            arguments: [Upstream.openedSquid, .tinyproxy, .mitmproxy])
         func held(upstream: Upstream) throws {
+            guard upstream.isAvailable else { return Lab.leaveOut("hold over \(upstream)") }
             let lab = try Lab()
             let origin = try ScriptedProxy(
                 lab, at: "198.51.100.13", port: 7000,

@@ -8,11 +8,13 @@ extension LabTests {
     @Suite("protocols over real proxies")
     struct ProtocolTests {
         @Test(
-            "pages, uploads, WebSocket, git, ssh and bulk data pass", .enabled(if: Lab.hasSystemUsers),
+            "pages, uploads, WebSocket, git, ssh and bulk data pass",
             arguments: [Upstream.openedSquid, .tinyproxy, .mitmproxy, .embedded])
         func everything(upstream: Upstream) throws {
+            guard upstream.isAvailable else { return Lab.leaveOut("everything over \(upstream)") }
+            if !Lab.hasSystemUsers { Lab.leaveOut("ssh over \(upstream)") }
             let lab = try Lab()
-            let origins = try Origins(lab, [.web, .ssh, .transfer])
+            let origins = try Origins(lab, Lab.hasSystemUsers ? [.web, .ssh, .transfer] : [.web, .transfer])
             let proxy = try upstream.start(in: lab, trusting: origins.authority)
             let daemon = try Daemon(lab, Daemon.Settings { $0.upstream = Daemon.Settings.http(upstream.port) })
             for way in Way.allCases {
@@ -24,7 +26,7 @@ extension LabTests {
                 try client.webSocket()
                 try client.clone(over: "http")
                 try client.clone(over: "https")
-                try client.ssh(port: 22)
+                if Lab.hasSystemUsers { try client.ssh(port: 22) }
                 try client.transfer("up", 16 << 20)
                 try client.transfer("down", 16 << 20)
             }
