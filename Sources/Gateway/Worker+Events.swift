@@ -97,7 +97,7 @@ extension Worker {
                 return abort(handle, because: .badRequest("client asked for nothing"))
             }
         } else if flows[handle].upstream != nil {
-            if !flows[handle].hasKeepalive, flows[handle].opened + Self.settledAfter <= now { keepAlive(handle) }
+            if !flows[handle].hasKeepalive, flows[handle].opened + settledAfter <= now { keepAlive(handle) }
             if flows[handle].relay.deadline(settings.relay) <= now { relayIsOverdue(handle) }
         } else if flows[handle].client != nil, flows[handle].relay.deadline(Self.farewell) <= now {
             return close(handle)

@@ -21,7 +21,9 @@ extension Worker {
     static var waitingLimit: Int { 256 << 10 }
 
     /// How old a flow is when its upstream gets keepalive probes: most are over long before, and save the calls.
-    static var settledAfter: Interval { .seconds(10) }
+    ///
+    /// Half of the silence that the first probe waits for, so that none comes late.
+    var settledAfter: Interval { settings.upstreamKeepalive / 2 }
 
     /// How long a refused client may take to read why and to close.
     static var farewell: RelayLimits { RelayLimits(halfClose: .seconds(2), idle: .seconds(2)) }
@@ -111,7 +113,7 @@ extension Worker {
             deadline = min(deadline, dials[dial].deadline)
         } else if flows[handle].upstream != nil {
             deadline = min(deadline, flows[handle].relay.deadline(settings.relay))
-            if !flows[handle].hasKeepalive { deadline = min(deadline, flows[handle].opened + Self.settledAfter) }
+            if !flows[handle].hasKeepalive { deadline = min(deadline, flows[handle].opened + settledAfter) }
         } else if let session = flows[handle].session {
             deadline = min(deadline, sessions[session].deadline)
         } else if flows[handle].client != nil {

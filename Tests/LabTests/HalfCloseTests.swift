@@ -126,12 +126,12 @@ extension LabTests {
         /// Push connections: the long wait runs in the long set, the keepalive is looked at always (B029).
         @Test("an idle connection stays open, and keepalive watches over the upstream's side")
         func idlePush() throws {
-            // Keepalive begins when a flow is ten seconds old: most are over long before.
+            // Keepalive begins when a flow is half as old as the silence that it waits for.
             let idle: Double = LongRun.isOn ? 960 : 14
             let lab = try Lab()
             let proxy = try ScriptedProxy(
                 lab, [[.connect, .established, .receive("k", within: idle + 20), .send("K"), .pause(1)]])
-            let daemon = try Daemon(lab)
+            let daemon = try Daemon(lab, Daemon.Settings { $0.limits = "keepaliveUpstream: \"10s\"" })
             let client = try lab.startClient(.tunnel, port: 5228, [.pause(idle), .send("k"), .receive("K")])
             var sockets = ""
             let isKept = try Lab.wait(13) {
