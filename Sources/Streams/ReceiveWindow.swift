@@ -5,7 +5,8 @@ import Wire
 ///
 /// The right edge never moves back (RFC 9293, section 3.8.6). It moves on only when that is worth a segment,
 /// to avoid the silly window (section 3.8.6.2.2). The allowance follows what the upstream took in a round trip,
-/// twice over, so that a fast stream is never held back by us and a slow one ties up little.
+/// twice over, so that a fast stream is never held back by us. Where the upstream is the slower side a larger one
+/// brings nothing but octets that wait: it does not grow then, and shrinks while they pile up.
 struct ReceiveWindow {
     /// RCV.NXT + RCV.WND: the first octet that the client may not send.
     private(set) var edge: SequenceNumber
@@ -17,22 +18,32 @@ struct ReceiveWindow {
     /// Octets that the upstream took since `measuredFrom`, and in the period before.
     @Compact private var taken = 0
     @Compact private var takenBefore = 0
+    /// Whether the upstream left octets here that were offered to it.
+    private var isBehind = false
+    /// What the allowance never shrinks below.
+    @Compact private var least: Int
     private var measuredFrom = Instant(nanoseconds: .min)
 
     init(next: SequenceNumber, allowance: Int) {
         edge = next
         self.allowance = allowance
+        least = allowance
     }
 
     /// The upstream took octets.
     mutating func tookUpstream(_ octets: Int) { taken += octets }
 
-    /// Lets the allowance grow at the end of a round trip.
-    mutating func tune(roundTrip: Interval, segmentSize: Int, most: Int, now: Instant) {
-        guard taken > 0, allowance < most else { return }
+    /// The upstream did not take all that it was offered.
+    mutating func upstreamIsBehind() { isBehind = true }
+
+    /// Lets the allowance follow the upstream at the end of a round trip; `unread` octets wait for it.
+    mutating func tune(roundTrip: Interval, segmentSize: Int, unread: Int, most: Int, now: Instant) {
+        guard taken > 0 else { return }
         if measuredFrom == Instant(nanoseconds: .min) { measuredFrom = now }
         guard now - measuredFrom >= max(roundTrip, .microseconds(200)) else { return }
-        if taken > takenBefore {
+        if isBehind || unread > 0 {
+            if unread > allowance / 4 { allowance = max(allowance - allowance / 8, least) }
+        } else if taken > takenBefore, allowance < most {
             var wanted = 2 * taken + 16 * segmentSize
             // While the client is in slow start, the next round trip brings more still.
             wanted += min(wanted, takenBefore > 0 ? wanted * (taken - takenBefore) / takenBefore : wanted)
@@ -40,6 +51,7 @@ struct ReceiveWindow {
             takenBefore = taken
         }
         taken = 0
+        isBehind = false
         measuredFrom = now
     }
 

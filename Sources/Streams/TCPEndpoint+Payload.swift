@@ -30,6 +30,7 @@ extension TCPEndpoint {
         received.skip(taken, in: &pool)
         tookUpstream(taken)
         if rest.count > 0 {
+            window.upstreamIsBehind()
             // What was held ahead of a hole may be a part of the rest already.
             let missing = rest.extracting(min(received.unread, rest.count)...)
             if received.append(missing, in: &pool) < missing.count { events.insert(.outOfMemory) }

@@ -68,7 +68,8 @@ extension TCPEndpoint {
         case .established, .closeWait, .finWait1, .finWait2, .closing, .lastAck: break
         }
         window.tune(
-            roundTrip: time.smoothed, segmentSize: segmentSize, most: settings.receiveAllowance, now: now)
+            roundTrip: time.smoothed, segmentSize: segmentSize, unread: received.unread,
+            most: settings.receiveAllowance, now: now)
         let probe = probe(now: now)
         guard let plan = probe ?? nextData(now: now, maximumPayload: maximumPayload, moreFollows: moreFollows) else {
             return bareAcknowledgement(now: now, pool: pool)

@@ -191,7 +191,8 @@ extension WorkerTests {
             #expect(bench.machines[0].nextWake == nil)
             let client = bench.client()
             _ = try client.open()
-            bench.advance(.seconds(15))
+            // Behind the time at which keepalive begins, half of its 60 s.
+            bench.advance(.seconds(35))
             let wake = try #require(bench.machines[0].nextWake)
             #expect(wake - bench.now > .seconds(60))
             try client.reset()

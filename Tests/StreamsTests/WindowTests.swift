@@ -71,6 +71,24 @@ import Wire
         #expect(largest <= 4 << 20)
     }
 
+    @Test func doesNotGrowForAnUpstreamThatIsBehind() {
+        var talk = Conversation.opened()
+        talk.appetite = 1000
+        var place = 1
+        var largest = 0
+        for _ in 0..<40 {
+            for _ in 0..<20 {
+                var answers = talk.sends(.acknowledge, sequence: place, acknowledgement: 1, pattern(12_000))
+                answers += talk.upstreamReads(12_000)
+                for sent in answers { largest = max(largest, Int(sent.segment.window) << 7) }
+                place += 12_000
+            }
+            talk.passes(.milliseconds(20))
+        }
+        // What it began with: a larger window would only wait here.
+        #expect(largest <= TCPSettings().initialReceiveAllowance + (1 << 7))
+    }
+
     @Test func withoutTheOptionTheFieldIsTheWindow() {
         var talk = Conversation.opened(TCPOptions(maximumSegmentSize: 1460))
         let reply = talk.sends(.acknowledge, sequence: 1, acknowledgement: 1, pattern(3000))
