@@ -20,14 +20,11 @@ struct ReceiveWindow {
     @Compact private var takenBefore = 0
     /// Whether the upstream left octets here that were offered to it.
     private var isBehind = false
-    /// What the allowance never shrinks below.
-    @Compact private var least: Int
     private var measuredFrom = Instant(nanoseconds: .min)
 
     init(next: SequenceNumber, allowance: Int) {
         edge = next
         self.allowance = allowance
-        least = allowance
     }
 
     /// The upstream took octets.
@@ -37,12 +34,18 @@ struct ReceiveWindow {
     mutating func upstreamIsBehind() { isBehind = true }
 
     /// Lets the allowance follow the upstream at the end of a round trip; `unread` octets wait for it.
-    mutating func tune(roundTrip: Interval, segmentSize: Int, unread: Int, most: Int, now: Instant) {
+    mutating func tune(
+        roundTrip: Interval, segmentSize: Int, unread: Int, settings: borrowing TCPSettings, now: Instant
+    ) {
         guard taken > 0 else { return }
         if measuredFrom == Instant(nanoseconds: .min) { measuredFrom = now }
         guard now - measuredFrom >= max(roundTrip, .microseconds(200)) else { return }
+        let most = settings.receiveAllowance
         if isBehind || unread > 0 {
-            if unread > allowance / 4 { allowance = max(allowance - allowance / 8, least) }
+            if unread > allowance / 4 {
+                let least = min(settings.initialReceiveAllowance, settings.receiveAllowance)
+                allowance = max(allowance - allowance / 8, least)
+            }
         } else if taken > takenBefore, allowance < most {
             var wanted = 2 * taken + 16 * segmentSize
             // While the client is in slow start, the next round trip brings more still.

@@ -69,7 +69,7 @@ extension TCPEndpoint {
         }
         window.tune(
             roundTrip: time.smoothed, segmentSize: segmentSize, unread: received.unread,
-            most: settings.receiveAllowance, now: now)
+            settings: settings, now: now)
         let probe = probe(now: now)
         guard let plan = probe ?? nextData(now: now, maximumPayload: maximumPayload, moreFollows: moreFollows) else {
             return bareAcknowledgement(now: now, pool: pool)

@@ -29,7 +29,7 @@ enum StartupError: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .file(let error): "\(error)"
-        case .configuration(let path, let error): "\(path):\(error)"
+        case .configuration(let path, let error): "\(path): \(error)"
         case .secret(let path, let error): "\(path): \(error)"
         case .url(let path, let error): "\(path): \(error)"
         }
