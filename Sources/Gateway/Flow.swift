@@ -41,6 +41,8 @@ struct Flow: ~Copyable {
     /// In `Worker.dials`.
     var dial: Handle?
     var upstream: SocketEnd?
+    /// Under which the upstream's events come.
+    var upstreamSlot: UInt8 = 0
     /// In `Worker.forwards`, while plain http is rewritten.
     var forward: Handle?
     /// Octets of an inbound client that nobody has taken yet.

@@ -17,7 +17,7 @@ extension Worker {
         refreshAddresses(of: upstream)
         let dial = dials.insert(Dial(to: target, through: upstream, for: identity(of: handle), now: now))
         flows[handle].dial = dial
-        follow(dials[dial].start(memory: &memory, now: now), of: handle)
+        follow(dials[dial].start(memory: &memory, buffers: &dialBuffers, now: now), of: handle)
     }
 
     /// Takes an event of an upstream's socket, whether it is still dialled or open already.
@@ -37,18 +37,18 @@ extension Worker {
         guard let dial = flows[handle].dial else { return }
         switch progress {
         case .waiting: break
-        case .register(let descriptor, let slot):
+        case .register(let descriptor, let slot, let needsWritable):
             let token = Token.upstream(index: handle.index, generation: handle.generation, slot: Int(slot))
             do throws(SystemCallError) {
                 try poller.add(
-                    descriptor, token: token.rawValue, events: [.readable, .writable, .peerFinished], edge: true)
+                    descriptor, token: token.rawValue, events: needsWritable ? .everything : .reading, edge: true)
             } catch {
                 return failed(.noDescriptors, handle)
             }
         case .needsName(let name):
             let isFirst = asked[name] == nil
             guard !isFirst || resolver.resolve(name, ticket: 0) else {
-                return follow(dials[dial].resolved([], memory: &memory, now: now), of: handle)
+                return follow(dials[dial].resolved([], memory: &memory, buffers: &dialBuffers, now: now), of: handle)
             }
             asked[name, default: []].append(handle)
         case .open(let opening):
@@ -57,6 +57,19 @@ extension Worker {
             return failed(failure, handle)
         }
         touch(handle)
+    }
+
+    /// Watches an upstream for writing too, from its first short write on: most flows never fill their socket.
+    mutating func watchWritable(_ handle: Handle) {
+        let token = Token.upstream(
+            index: handle.index, generation: handle.generation, slot: Int(flows[handle].upstreamSlot))
+        let descriptor = flows[handle].upstream.value.socket.descriptor.number
+        do throws(SystemCallError) {
+            try poller.modify(descriptor, token: token.rawValue, events: .everything, edge: true)
+            flows[handle].upstream.value.watchesWritable = true
+        } catch {
+            flows[handle].isBroken = true
+        }
     }
 
     /// Asks for the upstream's addresses again when they are old; dials go on with those that are known.
@@ -74,7 +87,8 @@ extension Worker {
             if .name(resolution.name) == shared.active.server?.host { memory.learn(addresses, at: now) }
             for handle in asked.removeValue(forKey: resolution.name) ?? [] {
                 guard flows.contains(handle), let dial = flows[handle].dial else { continue }
-                follow(dials[dial].resolved(addresses, memory: &memory, now: now), of: handle)
+                follow(
+                    dials[dial].resolved(addresses, memory: &memory, buffers: &dialBuffers, now: now), of: handle)
             }
         }
     }
@@ -86,7 +100,9 @@ extension Worker {
         var ended = dials.remove(dial)
         let socket = ended.takeSocket()
         flows[handle].upstream = SocketEnd(
-            socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead)
+            socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead,
+            watchesWritable: opening.watchesWritable)
+        flows[handle].upstreamSlot = opening.slot
         flows[handle].relay.restart(at: now)
         if opening.inAbsoluteForm { sayAbsoluteForm() }
         if opening.inAbsoluteForm || flows[handle].isPlainRequest {

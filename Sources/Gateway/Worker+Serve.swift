@@ -102,6 +102,7 @@ extension Worker {
 
     /// Ends the flow when nothing is left to do, or sets its timer.
     mutating func settle(_ handle: Handle) {
+        if flows[handle].upstream != nil, flows[handle].upstream.value.needsWritableWatch { watchWritable(handle) }
         if flows[handle].isBroken { return abort(handle, because: .noMemory) }
         if isOver(handle) {
             noteClientFailure(handle)

@@ -14,6 +14,9 @@ public struct Interest: OptionSet, Hashable, Sendable {
 
     public static let readable = Interest(rawValue: EPOLLIN.rawValue)
     public static let writable = Interest(rawValue: EPOLLOUT.rawValue)
+    /// What becomes known of a stream without writing to it.
+    public static let reading: Interest = [.readable, .peerFinished]
+    public static let everything: Interest = [.readable, .writable, .peerFinished]
     /// The peer has shut its sending side down (EPOLLRDHUP), seen even where nothing is read.
     public static let peerFinished = Interest(rawValue: EPOLLRDHUP.rawValue)
 }

@@ -18,6 +18,11 @@ public struct SocketEnd: ~Copyable {
     /// event will come for the end that is behind it.
     private var mayHaveEnded: Bool
 
+    /// Whether the poller tells when the socket takes bytes again.
+    public var watchesWritable: Bool
+    /// Whether nobody would tell when the socket takes bytes again.
+    public var needsWritableWatch: Bool { !isWritable && !watchesWritable && failure == nil }
+
     /// Bytes on their way to the socket.
     public var waiting = ByteQueue()
 
@@ -27,7 +32,11 @@ public struct SocketEnd: ~Copyable {
     /// Takes over a socket.
     ///
     /// With `mayHaveEnded` events were seen by others before, so its end may have been announced.
-    public init(_ socket: consuming Socket, isReadable: Bool, isWritable: Bool, mayHaveEnded: Bool = false) {
+    public init(
+        _ socket: consuming Socket, isReadable: Bool, isWritable: Bool, mayHaveEnded: Bool = false,
+        watchesWritable: Bool = true
+    ) {
+        self.watchesWritable = watchesWritable
         self.socket = socket
         self.mayHaveEnded = mayHaveEnded
         self.isReadable = isReadable

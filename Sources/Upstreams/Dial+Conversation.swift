@@ -22,20 +22,24 @@ extension Dial {
             }
         }
         phase = .asking
-        buffers.output.removeAll(keepingCapacity: true)
-        if case .socks5 = upstream.settings.kind {
-            let socks = SOCKS5Dialogue(to: target, login: upstream.login)
-            socks.writeGreeting(into: &buffers.output)
-            dialogue = .socks5(socks)
-        } else {
-            ConnectDialogue.writeRequest(
-                to: target, identifying: upstream.settings.identify ? client : nil,
-                credentials: showsCredentials ? upstream.credentials : nil, into: &buffers.output)
-            dialogue = .connect(ConnectDialogue())
-        }
+        dialogue = writeRequest(into: &buffers.output)
         guard send(buffers.output.span) else { return connectionEnded(memory: &memory, now: now) }
         guard readingAfterwards else { return .waiting }
         return read(untilEnd: true, buffers: &buffers, memory: &memory, now: now)
+    }
+
+    /// Writes what a conversation begins with, in place of what the buffer held.
+    func writeRequest(into output: inout [UInt8]) -> Dialogue {
+        output.removeAll(keepingCapacity: true)
+        if case .socks5 = upstream.settings.kind {
+            let socks = SOCKS5Dialogue(to: target, login: upstream.login)
+            socks.writeGreeting(into: &output)
+            return .socks5(socks)
+        }
+        ConnectDialogue.writeRequest(
+            to: target, identifying: upstream.settings.identify ? client : nil,
+            credentials: showsCredentials ? upstream.credentials : nil, into: &output)
+        return .connect(ConnectDialogue())
     }
 
     /// Takes an event of the connection while the proxy is asked.
@@ -190,7 +194,10 @@ extension Dial {
         guard unsent.isEmpty else { return fail(.malformedReply("given before the request was read")) }
         phase = .over
         let slot = connectedSlot ?? 0
-        return .open(Opening(leftover: leftover, mayRead: mayRead, inAbsoluteForm: inAbsoluteForm, slot: slot))
+        return .open(
+            Opening(
+                leftover: leftover, mayRead: mayRead, inAbsoluteForm: inAbsoluteForm, slot: slot,
+                watchesWritable: !isWatchedForReading))
     }
 
     private mutating func noteAccepted() {

@@ -59,6 +59,8 @@ public struct Dial: ~Copyable {
     var inAbsoluteForm = false
     /// The request on this connection showed the credentials.
     var showsCredentials = false
+    /// The connection is watched for reading alone.
+    var isWatchedForReading = false
     /// The proxy has asked for credentials.
     var isChallenged = false
     /// The connection has carried a request before, so its end says nothing about this one.
@@ -98,7 +100,9 @@ public struct Dial: ~Copyable {
     }
 
     /// Starts; call it once.
-    public mutating func start(memory: inout UpstreamMemory, now: Instant) -> DialProgress {
+    public mutating func start(
+        memory: inout UpstreamMemory, buffers: inout DialBuffers, now: Instant
+    ) -> DialProgress {
         inAbsoluteForm = target.port == 80 && upstream.usesAbsoluteForm
         if hasCredentials, inAbsoluteForm || showsCredentialsAtOnce, upstream.gate.isShut(at: now) {
             return fail(.credentialsRejected)
@@ -116,12 +120,12 @@ public struct Dial: ~Copyable {
                 return .needsName(name)
             }
         }
-        return startAttempt(memory: &memory, now: now)
+        return startFirstAttempt(memory: &memory, buffers: &buffers, now: now)
     }
 
     /// Takes the addresses of the name that was asked for; none when it does not resolve.
     public mutating func resolved(
-        _ addresses: [IPAddress], memory: inout UpstreamMemory, now: Instant
+        _ addresses: [IPAddress], memory: inout UpstreamMemory, buffers: inout DialBuffers, now: Instant
     ) -> DialProgress {
         guard phase == .naming, case .name(let name) = endpoint.host else { return .waiting }
         if isDirect {
@@ -134,7 +138,7 @@ public struct Dial: ~Copyable {
             memory.learn(addresses, at: now)
             candidates = memory.candidates
         }
-        return startAttempt(memory: &memory, now: now)
+        return startFirstAttempt(memory: &memory, buffers: &buffers, now: now)
     }
 
     /// Takes an event of a registered descriptor; a late one for a socket that is gone is passed over.

@@ -7,8 +7,10 @@ import Wire
 public enum DialProgress: Equatable, Sendable {
     /// Nothing, until an event or the deadline comes.
     case waiting
-    /// Watch this descriptor once, edge-triggered, for everything, and report its events with the slot.
-    case register(descriptor: CInt, slot: UInt8)
+    /// Watch this descriptor once, edge-triggered, and report its events with the slot.
+    ///
+    /// Where `needsWritable` is false, readiness for writing is of no interest before a write falls short.
+    case register(descriptor: CInt, slot: UInt8, needsWritable: Bool)
     /// Resolve this name and come back with `resolved`, also with nothing.
     case needsName(String)
     /// The stream is open: take the socket.
@@ -26,6 +28,8 @@ public struct Opening: Equatable, Sendable {
     public var inAbsoluteForm: Bool
     /// The slot under which the descriptor was registered.
     public var slot: UInt8
+    /// Whether it was registered for writing too.
+    public var watchesWritable: Bool
 }
 
 /// Memory that a worker lends to its dials, one at a time.

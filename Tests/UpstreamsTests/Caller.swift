@@ -60,18 +60,19 @@ struct Caller: ~Copyable {
         var dial = Dial(to: target, through: upstream, for: client, now: start)
         var outcome = Outcome()
         var events = [PolledEvent](repeating: .none, count: 8)
-        var progress = dial.start(memory: &memory, now: start)
+        var progress = dial.start(memory: &memory, buffers: &buffers, now: start)
         while true {
             switch progress {
             case .waiting:
                 break
-            case .register(let descriptor, let slot):
+            case .register(let descriptor, let slot, let needsWritable):
                 outcome.registered += 1
                 try poller.add(
-                    descriptor, token: UInt64(slot), events: [.readable, .writable, .peerFinished], edge: true)
+                    descriptor, token: UInt64(slot), events: needsWritable ? .everything : .reading, edge: true)
             case .needsName(let name):
                 outcome.asked.append(name)
-                progress = dial.resolved(names[name] ?? [], memory: &memory, now: Clock.now())
+                progress = dial.resolved(
+                    names[name] ?? [], memory: &memory, buffers: &buffers, now: Clock.now())
                 continue
             case .open(let opening):
                 outcome.opening = opening
