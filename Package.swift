@@ -39,6 +39,8 @@ let package = Package(
         module("Wire", ["Bytes", "Addresses"]),
         module("Flows", ["Bytes", "Addresses", "Wire", "Digest"]),
         module("Streams", ["Bytes", "Addresses", "Wire", "Digest"]),
+        module("Names", ["Bytes", "Addresses", "Wire"]),
+        module("Routing", ["Addresses"]),
         module("Upstreams", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
         module("Inbound", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
         module("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
@@ -54,8 +56,8 @@ let package = Package(
         module(
             "Gateway",
             [
-                "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Upstreams", "Inbound", "Relay", "Profiles",
-                "LinuxIO", "Capture",
+                "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Names", "Routing", "Upstreams", "Inbound",
+                "Relay", "Profiles", "LinuxIO", "Capture",
             ]),
         program(
             "starshipd",
@@ -82,6 +84,7 @@ let package = Package(
             "GatewayTests",
             [
                 "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Wire", "LinuxIO", "Bytes", "Addresses",
+                "Names", "Routing",
             ]),
         tests("LabTests", []),
     ],

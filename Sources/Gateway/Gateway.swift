@@ -48,20 +48,16 @@ public struct Gateway: ~Copyable {
         _ settings: GatewaySettings, capture: CaptureSettings? = nil
     ) throws(GatewayError) -> Gateway {
         let tap = try openTap(capture)
-        let active = try upstream(settings.upstream)
-        var direct = settings.upstream
-        direct.kind = .direct
-        direct.user = nil
-        let targets = try upstream(direct)
+        let policy = try policy(settings.routing)
         do throws(SystemCallError) {
-            return try start(settings, active: active, direct: targets, tap: tap)
+            return try start(settings, policy, tap: tap)
         } catch {
             throw .system(error)
         }
     }
 
     private static func start(
-        _ settings: GatewaySettings, active: Upstream, direct: Upstream, tap: CaptureTap?
+        _ settings: GatewaySettings, _ policy: Policy, tap: CaptureTap?
     ) throws(SystemCallError) -> Gateway {
         let signals = try Signals()
         let control = try WakeUp()
@@ -74,12 +70,12 @@ public struct Gateway: ~Copyable {
             device = try TunnelDevice.open(name: tunnel.name, queues: settings.workers, offload: tunnel.offload)
         }
         let listeners = try settings.listeners.map { listener throws(SystemCallError) in
-            Listener(listener, try Socket.listen(on: listener.address, mark: settings.upstream.mark))
+            Listener(listener, try Socket.listen(on: listener.address, mark: settings.routing.direct.mark))
         }
         let workers = device?.queueCount ?? settings.workers
         let mailboxes = try (0..<workers).map { _ throws(SystemCallError) in try Mailbox() }
         let shared = Shared(
-            active: active, direct: direct, listeners: listeners, mailboxes: mailboxes, control: control, tap: tap)
+            policy: policy, listeners: listeners, mailboxes: mailboxes, control: control, tap: tap)
         let name = device?.name
         let refusals = device?.refusals ?? []
         let crew = try hire(settings, shared, &device)
@@ -129,9 +125,11 @@ public struct Gateway: ~Copyable {
         }
     }
 
-    private static func upstream(_ settings: UpstreamSettings) throws(GatewayError) -> Upstream {
+    private static func policy(
+        _ settings: RoutingSettings, after previous: Policy? = nil
+    ) throws(GatewayError) -> Policy {
         do throws(UpstreamSettingsError) {
-            return try Upstream(settings)
+            return try Policy(settings, after: previous)
         } catch {
             throw .upstream(error)
         }
@@ -140,7 +138,7 @@ public struct Gateway: ~Copyable {
     /// Says that the gateway stands, what it does without, and where it listens.
     public func announce() {
         var line = LogLine(.notice, event: "ready", journal: settings.isJournal)
-        line.add("profile", settings.profile)
+        line.add("profile", shared.policy.activeID)
         if let tunnelName { line.add("tun", tunnelName) }
         line.add("workers", shared.mailboxes.count)
         for listener in shared.listeners {
@@ -193,10 +191,10 @@ public struct Gateway: ~Copyable {
             control.clear()
         }
         let line = Snapshot.json(
-            box.content, profile: settings.profile,
+            box.content, profile: shared.policy.activeID,
             learned: Snapshot.Learned(
-                usesAbsoluteForm: shared.active.usesAbsoluteForm,
-                rejectsCredentials: shared.active.credentialsAreLockedOut(at: Clock.now())),
+                usesAbsoluteForm: shared.policy.active.usesAbsoluteForm,
+                rejectsCredentials: shared.policy.active.credentialsAreLockedOut(at: Clock.now())),
             descriptors: DescriptorLimit.used(),
             residentKiB: ProcessMemory.resident() >> 10)
         StandardError.write(line + "\n")

@@ -1,15 +1,16 @@
 /// What all workers of a gateway share: nothing that changes on a packet's way.
 
+import Addresses
 import LinuxIO
 import Streams
 import Synchronization
 import Upstreams
 
 final class Shared: Sendable {
-    /// The active profile's upstream.
-    let active: Upstream
-    /// The target itself, for listeners that are an upstream of their own.
-    let direct: Upstream
+    /// Nil where names have no addresses of ours.
+    let names: NameTable?
+    /// The prefixes under which devices write IPv4 addresses as IPv6 ones.
+    private let translations = Mutex([NAT64Prefix.wellKnown])
     let listeners: [Listener]
     /// One for each worker.
     let mailboxes: [Mailbox]
@@ -20,15 +21,16 @@ final class Shared: Sendable {
     let initialSequences: InitialSequence
     let cookies: SYNCookies
 
+    private let decides: Mutex<Policy>
     private let hasFailed = Atomic(false)
     private let control: WakeUp
 
     init(
-        active: Upstream, direct: Upstream, listeners: [Listener], mailboxes: [Mailbox], control: WakeUp,
+        policy: Policy, names: NameTable? = nil, listeners: [Listener], mailboxes: [Mailbox], control: WakeUp,
         tap: CaptureTap?
     ) {
-        self.active = active
-        self.direct = direct
+        decides = Mutex(policy)
+        self.names = names
         self.listeners = listeners
         self.mailboxes = mailboxes
         self.control = control
@@ -37,6 +39,30 @@ final class Shared: Sendable {
         initialSequences = InitialSequence(key: random.key())
         cookies = SYNCookies(key: random.key())
         owners = mailboxes.count > 1 ? FlowOwners() : nil
+    }
+
+    /// What decides just now: asked once a flow and once a name.
+    var policy: Policy { decides.withLock { $0 } }
+
+    /// The address that a device means: the IPv4 one inside where it has written that as IPv6 (RFC 6052).
+    func realAddress(of address: IPAddress) -> IPAddress {
+        guard !address.isIPv4 else { return address }
+        let prefixes = translations.withLock { $0 }
+        for prefix in prefixes {
+            if let inside = prefix.address(inside: address) { return inside }
+        }
+        return address
+    }
+
+    /// Takes the prefixes that the network was found to translate (RFC 7050).
+    func learn(_ prefixes: [NAT64Prefix]) {
+        translations.withLock { $0 = [.wellKnown] + prefixes.filter { $0 != .wellKnown } }
+    }
+
+    /// Has another policy decide from now on, and workers look at their flows again.
+    func publish(_ policy: Policy) {
+        decides.withLock { $0 = policy }
+        for mailbox in mailboxes { mailbox.send(.reroute) }
     }
 
     /// Whether a worker met something that no gateway can go on from.
