@@ -45,6 +45,9 @@ let package = Package(
         module("Inbound", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
         module("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
 
+        // Decisions: which name, which way
+        module("Routing", ["Addresses"]),
+
         // Edges: the configuration, the kernel, the capture file
         module("Profiles", ["Bytes", "Addresses", "Digest"]),
         .target(name: "CLinux"),
@@ -77,6 +80,7 @@ let package = Package(
         tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
+        tests("RoutingTests", ["Routing", "Addresses"]),
         tests("ProfilesTests", ["Profiles", "Bytes", "Addresses"]),
         tests("LinuxIOTests", ["LinuxIO", "Bytes", "Addresses"]),
         tests("CaptureTests", data: ["Captures"], ["Capture", "Streams", "Wire", "Bytes", "Addresses"]),
