@@ -49,6 +49,7 @@ let package = Package(
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         module("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
+        module("Network", ["LinuxIO", "Bytes", "Addresses"]),
 
         // Assembly
         module(
@@ -70,6 +71,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["Bytes", "Addresses"], path: "Tests/TestSupport",
             swiftSettings: checked),
         program("linkemulator", path: "Tests/LinkEmulator", ["LinuxIO", "Bytes", "Wire"]),
+        program("networkdriver", path: "Tests/NetworkDriver", ["Network", "LinuxIO", "Bytes", "Addresses", "Wire"]),
         tests("BytesTests", ["Bytes", "Addresses", "Digest"]),
         tests("WireTests", ["Wire", "Bytes", "Addresses"]),
         tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
@@ -83,6 +85,7 @@ let package = Package(
             [
                 "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Wire", "LinuxIO", "Bytes", "Addresses",
             ]),
+        tests("NetworkTests", ["Network", "LinuxIO", "Bytes", "Addresses"]),
         tests("LabTests", []),
     ],
     swiftLanguageModes: [.v6]
