@@ -54,6 +54,7 @@ let package = Package(
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         module("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
+        module("Network", ["LinuxIO", "Bytes", "Addresses"]),
 
         // Assembly
         module(
@@ -75,6 +76,7 @@ let package = Package(
             name: "TestSupport", dependencies: ["Bytes", "Addresses"], path: "Tests/TestSupport",
             swiftSettings: checked),
         program("linkemulator", path: "Tests/LinkEmulator", ["LinuxIO", "Bytes", "Wire"]),
+        program("networkdriver", path: "Tests/NetworkDriver", ["Network", "LinuxIO", "Bytes", "Addresses", "Wire"]),
         tests("BytesTests", ["Bytes", "Addresses", "Digest"]),
         tests("WireTests", ["Wire", "Bytes", "Addresses"]),
         tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
@@ -90,6 +92,7 @@ let package = Package(
                 "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Wire", "LinuxIO", "Bytes", "Addresses",
                 "Names", "Routing",
             ]),
+        tests("NetworkTests", ["Network", "LinuxIO", "Bytes", "Addresses"]),
         tests("LabTests", []),
     ],
     swiftLanguageModes: [.v6]
