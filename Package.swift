@@ -37,6 +37,7 @@ let package = Package(
 
         // The data path, in the order a packet meets it
         module("Wire", ["Bytes", "Addresses"]),
+        module("Names", ["Bytes", "Addresses", "Wire"]),
         module("Flows", ["Bytes", "Addresses", "Wire", "Digest"]),
         module("Streams", ["Bytes", "Addresses", "Wire", "Digest"]),
         module("Upstreams", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
@@ -54,8 +55,8 @@ let package = Package(
         module(
             "Gateway",
             [
-                "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Upstreams", "Inbound", "Relay", "Profiles",
-                "LinuxIO", "Capture",
+                "Bytes", "Addresses", "Digest", "Wire", "Names", "Flows", "Streams", "Upstreams", "Inbound", "Relay",
+                "Profiles", "LinuxIO", "Capture",
             ]),
         program(
             "starshipd",
@@ -72,6 +73,7 @@ let package = Package(
         program("linkemulator", path: "Tests/LinkEmulator", ["LinuxIO", "Bytes", "Wire"]),
         tests("BytesTests", ["Bytes", "Addresses", "Digest"]),
         tests("WireTests", ["Wire", "Bytes", "Addresses"]),
+        tests("NamesTests", ["Names", "Wire", "Bytes", "Addresses"]),
         tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
@@ -81,7 +83,8 @@ let package = Package(
         tests(
             "GatewayTests",
             [
-                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Wire", "LinuxIO", "Bytes", "Addresses",
+                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Names", "Wire", "LinuxIO", "Bytes",
+                "Addresses",
             ]),
         tests("LabTests", []),
     ],
