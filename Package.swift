@@ -37,16 +37,13 @@ let package = Package(
 
         // The data path, in the order a packet meets it
         module("Wire", ["Bytes", "Addresses"]),
+        module("Names", ["Bytes", "Addresses", "Wire"]),
         module("Flows", ["Bytes", "Addresses", "Wire", "Digest"]),
         module("Streams", ["Bytes", "Addresses", "Wire", "Digest"]),
-        module("Names", ["Bytes", "Addresses", "Wire"]),
         module("Routing", ["Addresses"]),
         module("Upstreams", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
         module("Inbound", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
         module("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
-
-        // Decisions: which name, which way
-        module("Routing", ["Addresses"]),
 
         // Edges: the configuration, the kernel, the capture file
         module("Profiles", ["Bytes", "Addresses", "Digest"]),
@@ -79,6 +76,7 @@ let package = Package(
         program("networkdriver", path: "Tests/NetworkDriver", ["Network", "LinuxIO", "Bytes", "Addresses", "Wire"]),
         tests("BytesTests", ["Bytes", "Addresses", "Digest"]),
         tests("WireTests", ["Wire", "Bytes", "Addresses"]),
+        tests("NamesTests", ["Names", "Wire", "Bytes", "Addresses"]),
         tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),

@@ -5,6 +5,8 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#include "Datagrams.h"
+
 #include <linux/fib_rules.h>
 #include <linux/if_tun.h>
 #include <linux/neighbour.h>

@@ -1,2 +1,0 @@
-/// x
-public enum NamesStub {}
