@@ -61,6 +61,10 @@ public struct GatewaySettings: Sendable {
     public var listeners: [Listener] = []
     /// What decides where streams go, at the start.
     public var routing: RoutingSettings
+    /// Nil: there is no DNS service, and no name has an address of ours.
+    public var names: NameSettings?
+    /// Nil: somebody else makes the routes.
+    public var network: NetworkSettings?
 
     /// Bounds for the whole gateway; each worker has an even share.
     public var flows = 65536

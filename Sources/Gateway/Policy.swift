@@ -71,10 +71,18 @@ final class Policy: Sendable {
         if settings.upstreamMachines.contains(device) {
             return Route(way: .upstream(direct), profile: position, rule: "the device is an upstream")
         }
+        if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
+            return Route(way: .refused, profile: position, rule: "phones: DNS over TLS")
+        }
         let decision = profile.rules.decide(destination.query(from: device))
         let rule = decision.origin?.description
-        if decision.origin == nil, let name = destination.name, let list = list(of: name, in: settings.phones.direct) {
-            return Route(way: .upstream(egress), profile: position, rule: list)
+        if decision.origin == nil, let name = destination.name {
+            if let list = list(of: name, in: settings.phones.direct) {
+                return Route(way: .upstream(egress), profile: position, rule: list)
+            }
+            if let list = list(of: name, in: settings.phones.denied) {
+                return Route(way: .refused, profile: position, rule: list)
+            }
         }
         switch decision.verdict {
         case .proxy: return Route(way: .upstream(upstreams[position]), profile: position, rule: rule)

@@ -58,6 +58,8 @@ public struct RoutingSettings: Sendable {
         public var direct: [RuleList] = []
         /// Names that do not exist here: what asks a network for permission to leave it, and known DoH servers.
         public var denied: [RuleList] = []
+        /// DNS over TLS is refused at once (port 853), so that a device falls back to ours.
+        public var refusesEncryptedDNS = true
 
         public init() {}
     }

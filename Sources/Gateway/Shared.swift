@@ -7,8 +7,11 @@ import Synchronization
 import Upstreams
 
 final class Shared: Sendable {
+    let board: PolicyBoard
     /// Nil where names have no addresses of ours.
     let names: NameTable?
+    let service: NameService?
+    let dnsClients: DNSClients
     /// The prefixes under which devices write IPv4 addresses as IPv6 ones.
     private let translations = Mutex([NAT64Prefix.wellKnown])
     let listeners: [Listener]
@@ -21,16 +24,18 @@ final class Shared: Sendable {
     let initialSequences: InitialSequence
     let cookies: SYNCookies
 
-    private let decides: Mutex<Policy>
     private let hasFailed = Atomic(false)
     private let control: WakeUp
 
     init(
-        policy: Policy, names: NameTable? = nil, listeners: [Listener], mailboxes: [Mailbox], control: WakeUp,
+        board: PolicyBoard, names: NameTable? = nil, service: NameService? = nil,
+        dnsClients: DNSClients = DNSClients(), listeners: [Listener], mailboxes: [Mailbox], control: WakeUp,
         tap: CaptureTap?
     ) {
-        decides = Mutex(policy)
+        self.board = board
         self.names = names
+        self.service = service
+        self.dnsClients = dnsClients
         self.listeners = listeners
         self.mailboxes = mailboxes
         self.control = control
@@ -41,8 +46,8 @@ final class Shared: Sendable {
         owners = mailboxes.count > 1 ? FlowOwners() : nil
     }
 
-    /// What decides just now: asked once a flow and once a name.
-    var policy: Policy { decides.withLock { $0 } }
+    /// What decides just now.
+    var policy: Policy { board.current }
 
     /// The address that a device means: the IPv4 one inside where it has written that as IPv6 (RFC 6052).
     func realAddress(of address: IPAddress) -> IPAddress {
@@ -57,12 +62,6 @@ final class Shared: Sendable {
     /// Takes the prefixes that the network was found to translate (RFC 7050).
     func learn(_ prefixes: [NAT64Prefix]) {
         translations.withLock { $0 = [.wellKnown] + prefixes.filter { $0 != .wellKnown } }
-    }
-
-    /// Has another policy decide from now on, and workers look at their flows again.
-    func publish(_ policy: Policy) {
-        decides.withLock { $0 = policy }
-        for mailbox in mailboxes { mailbox.send(.reroute) }
     }
 
     /// Whether a worker met something that no gateway can go on from.

@@ -47,7 +47,7 @@ extension Worker {
             return Destination(name: name, port: target.port, source: .fake)
         }
         var destination = Destination(target)
-        destination.alternatives = names.seen(target.address, by: device, now: now)
+        if case .real(let seen) = names.open(target.address, for: device, now: now) { destination.alternatives = seen }
         if let name = destination.alternatives.first { destination.take(name, from: .answer, isProven: true) }
         return destination
     }

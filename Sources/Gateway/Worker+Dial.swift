@@ -52,7 +52,7 @@ extension Worker {
             }
         case .needsName(let name):
             let isFirst = asked[name] == nil
-            guard !isFirst || resolver.resolve(name, ticket: 0) else {
+            guard !isFirst || resolve(name, isTarget: flows[handle].outbound?.server == nil) else {
                 return resolved([], dial, handle)
             }
             asked[name, default: []].append(handle)
@@ -85,17 +85,26 @@ extension Worker {
         asked[name] = []
     }
 
+    /// Asks for a name's addresses: a target's of our own service, which never gives us a fake one.
+    private func resolve(_ name: String, isTarget: Bool) -> Bool {
+        guard isTarget, let service = shared.service else { return resolver.resolve(name, ticket: 0) }
+        let mailbox = shared.mailboxes[index]
+        return service.resolve(NameRequest(name: name, ticket: 0) { mailbox.send(.resolved($0)) })
+    }
+
     /// Takes answers of the resolver to the dials that wait for them.
     mutating func collectNames() {
-        while let resolution = resolver.nextResult() {
-            let addresses = (try? resolution.result.get()) ?? []
-            for upstream in shared.policy.upstreams where upstream.server?.host == .name(resolution.name) {
-                memories[upstream.number, default: UpstreamMemory()].learn(addresses, at: now)
-            }
-            for handle in asked.removeValue(forKey: resolution.name) ?? [] {
-                guard flows.contains(handle), let dial = flows[handle].dial else { continue }
-                resolved(addresses, dial, handle)
-            }
+        while let resolution = resolver.nextResult() { take(resolution) }
+    }
+
+    mutating func take(_ resolution: Resolution) {
+        let addresses = (try? resolution.result.get()) ?? []
+        for upstream in shared.policy.upstreams where upstream.server?.host == .name(resolution.name) {
+            memories[upstream.number, default: UpstreamMemory()].learn(addresses, at: now)
+        }
+        for handle in asked.removeValue(forKey: resolution.name) ?? [] {
+            guard flows.contains(handle), let dial = flows[handle].dial else { continue }
+            resolved(addresses, dial, handle)
         }
     }
 

@@ -19,7 +19,11 @@ extension Worker {
             shared.owners?.release(key, by: index)
             return nil
         }
-        if let names = shared.names, names.retain(key.target.address) { flows[handle].holdsFakeAddress = true }
+        if let names = shared.names, names.isFake(key.target.address),
+            case .fake = names.open(key.target.address, for: key.client.address, now: now)
+        {
+            flows[handle].holdsFakeAddress = true
+        }
         return handle
     }
 

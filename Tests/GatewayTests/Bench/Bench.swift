@@ -59,7 +59,7 @@ final class Bench {
         }
         let mailboxes = try (0..<workers).map { _ in try Mailbox() }
         shared = Shared(
-            policy: try Policy(settings.routing), listeners: open, mailboxes: mailboxes,
+            board: PolicyBoard(try Policy(settings.routing)), listeners: open, mailboxes: mailboxes,
             control: try WakeUp(), tap: nil)
         machines = try (0..<workers).map {
             try Machine($0, settings: settings, shared: shared, hasVirtioHeader: hasVirtioHeader)
