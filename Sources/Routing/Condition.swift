@@ -2,7 +2,9 @@
 
 import Addresses
 
-/// What a flow has to be for an entry to match. Names are as they are written: the index brings them into their form.
+/// What a flow has to be for an entry to match.
+///
+/// Names are as they are written: the index brings them into their form.
 enum Condition {
     case name(ArraySlice<UInt8>, NameKind)
     /// A name with wildcards for labels.

@@ -4,7 +4,9 @@ enum ListDetection {
     /// So many lines are looked at; a list that shows nothing by then is a plain one.
     private static let limit = 256
 
-    /// The format of the first line that tells; what comes later has to fit it. Ends at the first line again.
+    /// The format of the first line that tells, to which all others have to keep.
+    ///
+    /// Afterwards the lines begin anew.
     static func format(of lines: inout ListLines) throws(Misspelling) -> RuleList.Format {
         var seen = 0
         while seen < limit, let line = try lines.next() {

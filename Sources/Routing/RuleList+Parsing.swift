@@ -84,8 +84,15 @@ struct ListLines {
         if all >= 0x80, String(validating: line, as: UTF8.self) == nil {
             throw Misspelling(.encoding, found: "octets that are no UTF-8", expected: "text in UTF-8")
         }
+        guard line.count <= Self.longest || line.trimmed.first == UInt8(ascii: "#") else {
+            throw Misspelling(
+                .tooLarge, found: "a line of \(line.count) octets", expected: "\(Self.longest) at most")
+        }
         return line
     }
+
+    /// No entry is as long; a comment may be.
+    private static let longest = 4096
 
     /// Back to the first line.
     mutating func rewind() { self = ListLines(text) }

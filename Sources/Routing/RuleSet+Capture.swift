@@ -1,8 +1,8 @@
 /// What has to be routed into the TUN device so that the rules hold (DESIGN.md, decision 6).
 ///
 /// Names that aren't direct get fake addresses, and those are always routed. More is needed where a rule looks at an
-/// address: its network. And everything, where a rule that can give anything but DIRECT looks at what neither a name nor
-/// an address says, or where the mode proxies what no rule matches.
+/// address: its network. And everything, where a rule that can give anything but DIRECT looks at what neither a name
+/// nor an address says, or where the mode proxies what no rule matches.
 
 public import Addresses
 
