@@ -58,9 +58,7 @@ extension Worker {
         case .address(let address):
             return destination(of: SocketAddress(address, target.port), from: device)
         case .name(let text):
-            guard let name = try? DomainName.normalise(text) else {
-                return Destination(name: text.lowercased(), port: target.port, source: .client)
-            }
+            guard let name = try? DomainName.normalise(text) else { return nil }
             return Destination(name: name, port: target.port, source: .client)
         }
     }
@@ -74,6 +72,9 @@ extension Worker {
             return .goes(destination, Route(way: .upstream(policy.ownDirect), profile: policy.settings.active))
         }
         let device = flows[handle].key.client.address
+        if case .name(let text) = target.host, (try? DomainName.normalise(text)) == nil {
+            return .refused(.badRequest("\(text) is no name of a host"))
+        }
         guard let destination = destination(of: target, from: device) else { return .refused(.unknownFakeAddress) }
         return choose(destination, from: device)
     }
