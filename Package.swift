@@ -37,8 +37,10 @@ let package = Package(
 
         // The data path, in the order a packet meets it
         module("Wire", ["Bytes", "Addresses"]),
+        module("Names", ["Bytes", "Addresses", "Wire"]),
         module("Flows", ["Bytes", "Addresses", "Wire", "Digest"]),
         module("Streams", ["Bytes", "Addresses", "Wire", "Digest"]),
+        module("Routing", ["Addresses"]),
         module("Upstreams", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
         module("Inbound", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
         module("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
@@ -49,13 +51,14 @@ let package = Package(
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         module("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
+        module("Network", ["LinuxIO", "Bytes", "Addresses"]),
 
         // Assembly
         module(
             "Gateway",
             [
-                "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Upstreams", "Inbound", "Relay", "Profiles",
-                "LinuxIO", "Capture",
+                "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Names", "Routing", "Upstreams", "Inbound",
+                "Relay", "Profiles", "LinuxIO", "Capture",
             ]),
         program(
             "starshipd",
@@ -70,11 +73,14 @@ let package = Package(
             name: "TestSupport", dependencies: ["Bytes", "Addresses"], path: "Tests/TestSupport",
             swiftSettings: checked),
         program("linkemulator", path: "Tests/LinkEmulator", ["LinuxIO", "Bytes", "Wire"]),
+        program("networkdriver", path: "Tests/NetworkDriver", ["Network", "LinuxIO", "Bytes", "Addresses", "Wire"]),
         tests("BytesTests", ["Bytes", "Addresses", "Digest"]),
         tests("WireTests", ["Wire", "Bytes", "Addresses"]),
+        tests("NamesTests", ["Names", "Wire", "Bytes", "Addresses"]),
         tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
+        tests("RoutingTests", ["Routing", "Addresses"]),
         tests("ProfilesTests", ["Profiles", "Bytes", "Addresses"]),
         tests("LinuxIOTests", ["LinuxIO", "Bytes", "Addresses"]),
         tests("CaptureTests", data: ["Captures"], ["Capture", "Streams", "Wire", "Bytes", "Addresses"]),
@@ -82,7 +88,9 @@ let package = Package(
             "GatewayTests",
             [
                 "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Wire", "LinuxIO", "Bytes", "Addresses",
+                "Names", "Routing",
             ]),
+        tests("NetworkTests", ["Network", "LinuxIO", "Bytes", "Addresses"]),
         tests("LabTests", []),
     ],
     swiftLanguageModes: [.v6]

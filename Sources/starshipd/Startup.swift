@@ -99,7 +99,6 @@ struct Startup {
             GatewaySettings.Tunnel(name: $0.name, offload: $0.offload == .full ? .full : .none)
         }
         settings.listeners = try listeners(configuration)
-        settings.halfClose = profile.upstream.halfClose == .hold ? .hold : .pass
         settings.flows = limits.flows
         settings.halfOpen = limits.halfOpen
         settings.halfOpenPerDevice = limits.halfOpenPerDevice
@@ -135,6 +134,7 @@ struct Startup {
         case .connect: settings.plainHTTP = .connect
         case .absolute: settings.plainHTTP = .absolute
         }
+        settings.halfClose = upstream.halfClose == .hold ? .hold : .pass
         settings.connectTimeout = configuration.limits.dial
         settings.overallTimeout = configuration.limits.connect
         settings.attemptDelay = configuration.limits.attemptDelay
