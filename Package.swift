@@ -37,6 +37,7 @@ let package = Package(
 
         // The data path, in the order a packet meets it
         module("Wire", ["Bytes", "Addresses"]),
+        module("Names", ["Bytes", "Addresses", "Wire"]),
         module("Flows", ["Bytes", "Addresses", "Wire", "Digest"]),
         module("Streams", ["Bytes", "Addresses", "Wire", "Digest"]),
         module("Upstreams", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
@@ -48,14 +49,15 @@ let package = Package(
         .target(name: "CLinux"),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         module("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
+        module("Store", ["Bytes", "Digest", "LinuxIO"]),
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
 
         // Assembly
         module(
             "Gateway",
             [
-                "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Upstreams", "Inbound", "Relay", "Profiles",
-                "LinuxIO", "Capture",
+                "Bytes", "Addresses", "Digest", "Wire", "Names", "Flows", "Streams", "Upstreams", "Inbound", "Relay",
+                "Profiles", "LinuxIO", "Store", "Capture",
             ]),
         program(
             "starshipd",
@@ -72,6 +74,8 @@ let package = Package(
         program("linkemulator", path: "Tests/LinkEmulator", ["LinuxIO", "Bytes", "Wire"]),
         tests("BytesTests", ["Bytes", "Addresses", "Digest"]),
         tests("WireTests", ["Wire", "Bytes", "Addresses"]),
+        tests("NamesTests", ["Names", "Wire", "LinuxIO", "Bytes", "Addresses"]),
+        tests("StoreTests", ["Store", "LinuxIO", "Bytes", "Digest"]),
         tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
@@ -81,7 +85,8 @@ let package = Package(
         tests(
             "GatewayTests",
             [
-                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Wire", "LinuxIO", "Bytes", "Addresses",
+                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Names", "Store", "Wire", "LinuxIO",
+                "Bytes", "Addresses",
             ]),
         tests("LabTests", []),
     ],
