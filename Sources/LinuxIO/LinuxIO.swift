@@ -7,6 +7,7 @@
 ///
 ///     TunnelDevice, TunnelQueue   packets of the TUN device     one read or write, one packet of up to 64 KiB
 ///     Socket                      streams to and from peers     always non-blocking
+///     DatagramSocket              datagrams, one a call         always non-blocking
 ///     Poller                      which of them is ready        64-bit tokens, deadlines in nanoseconds
 ///     WakeUp, Signals             other threads, the operator   descriptors for the same poller
 ///     WorkerThread, NameResolver  threads of our own

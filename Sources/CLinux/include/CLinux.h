@@ -5,6 +5,8 @@
 #ifndef CLINUX_H
 #define CLINUX_H
 
+#include "Datagrams.h"
+
 #include <linux/if_tun.h>
 #include <pthread.h>
 #include <signal.h>
