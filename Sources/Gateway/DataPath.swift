@@ -40,7 +40,7 @@ extension Worker {
         flows[handle].isHalfOpen = true
         halfOpen.add(handle, of: key.client.address)
         counters.flowsOpened += 1
-        dial(handle)
+        if needsSniffing(key) { beginSniffing(handle) } else { dial(handle) }
     }
 
     /// A segment of a flow: its bytes in order go to the upstream at once, the rest is the endpoint's business.

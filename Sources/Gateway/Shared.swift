@@ -15,6 +15,9 @@ final class Shared: Sendable {
     let mailboxes: [Mailbox]
     /// Nil with one worker.
     let owners: FlowOwners?
+    /// The same for flows of datagrams.
+    let datagramOwners: FlowOwners?
+    let dnsClients = DNSClients()
     let tap: CaptureTap?
     /// One for all workers: a flow may come back to another one.
     let initialSequences: InitialSequence
@@ -37,6 +40,7 @@ final class Shared: Sendable {
         initialSequences = InitialSequence(key: random.key())
         cookies = SYNCookies(key: random.key())
         owners = mailboxes.count > 1 ? FlowOwners() : nil
+        datagramOwners = mailboxes.count > 1 ? FlowOwners() : nil
     }
 
     /// Whether a worker met something that no gateway can go on from.

@@ -85,6 +85,7 @@ extension Worker {
         while let resolution = resolver.nextResult() {
             let addresses = (try? resolution.result.get()) ?? []
             if .name(resolution.name) == shared.active.server?.host { memory.learn(addresses, at: now) }
+            datagramsResolved(resolution.name, addresses)
             for handle in asked.removeValue(forKey: resolution.name) ?? [] {
                 guard flows.contains(handle), let dial = flows[handle].dial else { continue }
                 follow(

@@ -53,7 +53,7 @@ final class Bench {
         self.settings = settings
         var direct = way
         direct.kind = .direct
-        direct.policy.allowed = [IPPrefix(parsing: "127.0.0.0/8")].compactMap(\.self)
+        direct.policy.allowed = [IPPrefix(parsing: "127.0.0.0/8"), IPPrefix(parsing: "::1/128")].compactMap(\.self)
         let open = try listeners.map { kind in
             let socket = try Socket.listen(on: loopback)
             let address = socket.localAddress ?? loopback
