@@ -50,6 +50,7 @@ let package = Package(
         .target(name: "CLinux"),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         module("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
+        module("Store", ["Bytes", "Digest", "LinuxIO"]),
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
         module("Network", ["LinuxIO", "Bytes", "Addresses"]),
 
@@ -57,8 +58,8 @@ let package = Package(
         module(
             "Gateway",
             [
-                "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Names", "Routing", "Upstreams", "Inbound",
-                "Relay", "Profiles", "LinuxIO", "Capture",
+                "Bytes", "Addresses", "Digest", "Wire", "Names", "Routing", "Flows", "Streams", "Upstreams", "Inbound",
+                "Relay", "Profiles", "LinuxIO", "Store", "Capture", "Network",
             ]),
         program(
             "starshipd",
@@ -76,7 +77,8 @@ let package = Package(
         program("networkdriver", path: "Tests/NetworkDriver", ["Network", "LinuxIO", "Bytes", "Addresses", "Wire"]),
         tests("BytesTests", ["Bytes", "Addresses", "Digest"]),
         tests("WireTests", ["Wire", "Bytes", "Addresses"]),
-        tests("NamesTests", ["Names", "Wire", "Bytes", "Addresses"]),
+        tests("NamesTests", ["Names", "Wire", "LinuxIO", "Bytes", "Addresses"]),
+        tests("StoreTests", ["Store", "LinuxIO", "Bytes", "Digest"]),
         tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
@@ -87,8 +89,8 @@ let package = Package(
         tests(
             "GatewayTests",
             [
-                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Wire", "LinuxIO", "Bytes", "Addresses",
-                "Names", "Routing",
+                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Names", "Routing", "Store", "Wire",
+                "LinuxIO", "Bytes", "Addresses",
             ]),
         tests("NetworkTests", ["Network", "LinuxIO", "Bytes", "Addresses"]),
         tests("LabTests", []),

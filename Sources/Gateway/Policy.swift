@@ -19,8 +19,8 @@ final class Policy: Sendable {
     /// The target itself.
     let direct: Upstream
 
-    /// The target itself, for listeners that are an upstream of their own.
-    var ownDirect: Upstream { direct }
+    /// Our own DNS service; nil where there is none.
+    let dnsService: Upstream?
 
     /// Takes over the upstreams of the policy before where their settings are the same.
     init(_ settings: RoutingSettings, after previous: Policy? = nil) throws(UpstreamSettingsError) {
@@ -42,9 +42,16 @@ final class Policy: Sendable {
         }
         self.upstreams = upstreams
         direct = try upstream(settings.direct)
+        if let service = settings.dnsService {
+            var door = settings.direct
+            door.policy.allowed.append(contentsOf: [IPPrefix(service.address, length: 32)].compactMap(\.self))
+            dnsService = try upstream(door)
+        } else {
+            dnsService = nil
+        }
     }
 
-    private var all: [Upstream] { upstreams + [direct] }
+    private var all: [Upstream] { upstreams + [direct] + [dnsService].compactMap(\.self) }
     private var highestNumber: Int { all.map(\.number).max() ?? 0 }
 
     /// The position of a device's profile.
@@ -64,8 +71,8 @@ final class Policy: Sendable {
     /// How what is not proxied leaves.
     var egress: Upstream { settings.egress.map { upstreams[$0] } ?? direct }
 
-    /// Where a stream goes that a device opens.
-    func route(to destination: Destination, from device: IPAddress) -> Route {
+    /// Where what a device opens goes.
+    func route(to destination: Destination, from device: IPAddress, over network: Routing.Network = .tcp) -> Route {
         let position = profile(of: device)
         let profile = settings.profiles[position]
         if settings.upstreamMachines.contains(device) {
@@ -74,7 +81,7 @@ final class Policy: Sendable {
         if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
             return Route(way: .refused, profile: position, rule: "phones: DNS over TLS")
         }
-        let decision = profile.rules.decide(destination.query(from: device))
+        let decision = profile.rules.decide(destination.query(from: device, network))
         let rule = decision.origin?.description
         if decision.origin == nil, let name = destination.name {
             if let list = list(of: name, in: settings.phones.direct) {
@@ -107,6 +114,11 @@ final class Policy: Sendable {
             if destination.name != nil { return false }
             return profile.connectName == .sni || profile.rules.nameMatters(destination.query(from: device))
         }
+    }
+
+    /// Whether an upstream is asked for the name that a client says, whoever else has said it.
+    func bearsSaidNames(from device: IPAddress) -> Bool {
+        settings.profiles[profile(of: device)].connectName == .sni
     }
 
     /// The name of the first list that holds a name.

@@ -85,6 +85,8 @@ public struct RoutingSettings: Sendable {
     /// Machines that are upstreams: what they send goes direct.
     public var upstreamMachines: [IPAddress] = []
     public var phones = Phones()
+    /// Where our own DNS service listens on this machine: who it is that asks DNS over TCP through the tunnel, anywhere.
+    public var dnsService: SocketAddress?
     /// The ports on which a client's first octets may name its target.
     public var sniffPorts: [UInt16] = [80, 443, 8080, 8443]
 

@@ -102,6 +102,7 @@ extension Worker {
         for upstream in shared.policy.upstreams where upstream.server?.host == .name(resolution.name) {
             memories[upstream.number, default: UpstreamMemory()].learn(addresses, at: now)
         }
+        datagramsResolved(resolution.name, addresses)
         for handle in asked.removeValue(forKey: resolution.name) ?? [] {
             guard flows.contains(handle), let dial = flows[handle].dial else { continue }
             resolved(addresses, dial, handle)
@@ -131,6 +132,7 @@ extension Worker {
             beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
         }
         if flows[handle].endpoint != nil {
+            if flows[handle].outbound === shared.policy.dnsService { noteDNSClient(handle) }
             flows[handle].endpoint.value.accept()
         } else {
             acceptInbound(handle)

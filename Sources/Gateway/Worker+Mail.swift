@@ -60,6 +60,7 @@ extension Flow {
         if session != nil { return dial == nil ? "greeting" : "dialling" }
         if dial != nil { return "dialling" }
         if isHalfOpen { return "syn-received" }
+        if sniff != nil { return "sniffing" }
         if upstream == nil { return "refused" }
         return relay.endedFirst == nil ? "open" : "half-closed"
     }

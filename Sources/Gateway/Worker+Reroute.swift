@@ -29,7 +29,8 @@ extension Worker {
 
     /// Whether the rules send a flow elsewhere than where it goes.
     private func hasAnotherWay(_ handle: Handle) -> Bool {
-        guard let outbound = flows[handle].outbound, let target = flows[handle].target else { return false }
+        guard let outbound = flows[handle].outbound, let target = flows[handle].target, flows[handle].servicePort == nil
+        else { return false }
         if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct {
             return false
         }

@@ -49,7 +49,7 @@ final class Bench {
         upstreamSettings(&way)
         var settings = GatewaySettings(upstream: way, profile: "bench")
         settings.workers = workers
-        settings.routing.direct.policy.allowed = [IPPrefix(parsing: "127.0.0.0/8")].compactMap(\.self)
+        settings.routing.direct.policy.allowed = [IPPrefix(parsing: "127.0.0.0/8"), IPPrefix(parsing: "::1/128")].compactMap(\.self)
         change(&settings)
         self.settings = settings
         let open = try listeners.map { kind in
