@@ -6,6 +6,7 @@
 ///     endpoint | client    session   dial      upstream
 ///     ─────────────────────────────────────────────────────────────────────────
 ///              | yes       yes       –         –          the client says what it wants
+///     yes      |           –         –         –          looked at (`sniff`) before it is decided
 ///     yes      | yes       |yes      yes       –          the upstream is asked
 ///     yes      | yes       –         –         yes        bytes are relayed
 ///     –        | yes       –         –         –          refused: the last words go to the client
@@ -17,6 +18,7 @@ import Bytes
 import Flows
 import Relay
 import Streams
+import Upstreams
 import Wire
 
 /// Where a flow came in.
@@ -32,6 +34,16 @@ struct Flow: ~Copyable {
     let origin: Origin
     /// What is asked for; nil until an inbound's client has said it.
     var target: Target?
+    /// Who is asked; nil until it was decided.
+    var outbound: Upstream?
+    /// The target's name, and who said it.
+    var name: String?
+    var nameSource = NameSource.address
+    /// The position of the profile that decided, and the rule that matched.
+    var profile = 0
+    var rule: String?
+    /// Whether the fake address of its target is held for it.
+    var holdsFakeAddress = false
 
     var endpoint: TCPEndpoint?
     var client: SocketEnd?
@@ -45,6 +57,10 @@ struct Flow: ~Copyable {
     var upstreamSlot: UInt8 = 0
     /// In `Worker.forwards`, while plain http is rewritten.
     var forward: Handle?
+    /// In `Worker.sniffs`, while it is looked at before it is decided.
+    var sniff: Handle?
+    /// The upstream's local port, where `DNSClients` knows the device by it.
+    var servicePort: UInt16?
     /// Octets of an inbound client that nobody has taken yet.
     var held = ByteQueue()
 
@@ -56,6 +72,8 @@ struct Flow: ~Copyable {
     var isPlainRequest = false
     /// Its SYN was answered with a cookie, before the upstream was asked.
     var isFromCookie = false
+    /// A successor has its key: its client is done, and what that sent is still on its way.
+    var isSucceeded = false
     /// Counted in `HalfOpen`.
     var isHalfOpen = false
     /// It has told the others that its credentials were refused in absolute form.

@@ -12,6 +12,8 @@ extension Worker {
             case .packet(let bytes, let isChecksumTrusted):
                 counters.takenOver += 1
                 receive(bytes.span, isChecksumTrusted: isChecksumTrusted)
+            case .resolved(let resolution): take(resolution)
+            case .reroute: rerouteFrom = 0
             case .report(let box): box.put(report())
             case .stop: isStopping = true
             }
@@ -58,6 +60,7 @@ extension Flow {
         if session != nil { return dial == nil ? "greeting" : "dialling" }
         if dial != nil { return "dialling" }
         if isHalfOpen { return "syn-received" }
+        if sniff != nil { return "sniffing" }
         if upstream == nil { return "refused" }
         return relay.endedFirst == nil ? "open" : "half-closed"
     }

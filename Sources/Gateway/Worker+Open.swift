@@ -12,12 +12,17 @@ extension Worker {
     /// Puts a flow of the tunnel into the tables; nil when another worker has it already.
     mutating func add(_ flow: consuming Flow) -> Handle? {
         let key = flow.key
-        if let owners = shared.owners, owners.claim(key, for: index) != index { return nil }
+        if let owners = shared.owners, owners.claim(key, for: index, now: now) != index { return nil }
         let handle = flows.insert(flow)
         guard table.insert(key, handle) else {
             _ = flows.remove(handle)
             shared.owners?.release(key, by: index)
             return nil
+        }
+        if let names = shared.names, names.isFake(key.target.address),
+            case .fake = names.open(key.target.address, for: key.client.address, now: now)
+        {
+            flows[handle].holdsFakeAddress = true
         }
         return handle
     }
@@ -25,7 +30,7 @@ extension Worker {
     /// Whether a SYN is our own dial that came back through the TUN device: it comes from this machine and goes
     /// where our upstream is.
     func isOwn(_ key: FlowKey) -> Bool {
-        settings.upstream.policy.own.contains { $0.contains(key.client.address) }
+        shared.policy.settings.direct.policy.own.contains { $0.contains(key.client.address) }
     }
 
     /// The most payload that a segment may carry: with offload a super-segment that fills an IP packet, without

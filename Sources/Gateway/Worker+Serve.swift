@@ -36,6 +36,9 @@ extension Worker {
             noticeFailure(handle)
             passEnds(handle)
             if hasMoreUp || hasMoreDown { touch(handle) }
+        } else if flows[handle].sniff != nil {
+            sniff(handle)
+            guard flows.contains(handle) else { return }
         } else if flows[handle].client != nil {
             serveClientAlone(handle)
             guard flows.contains(handle) else { return }
@@ -71,7 +74,7 @@ extension Worker {
         let isUpDrained =
             (flows[handle].endpoint == nil || flows[handle].endpoint.value.unread == 0) && flows[handle].held.isEmpty
             && flows[handle].upstream.value.waiting.isEmpty
-        if isUpDrained, flows[handle].relay.drained(.client, halfClose: halfClose(of: flows[handle].origin)) {
+        if isUpDrained, flows[handle].relay.drained(.client, halfClose: halfClose(of: handle)) {
             flows[handle].upstream.value.socket.shutdownSend()
         }
         if flows[handle].resetsWhenDrained { return resetIfDrained(handle) }
@@ -117,6 +120,8 @@ extension Worker {
             if !flows[handle].hasKeepalive { deadline = min(deadline, flows[handle].opened + settledAfter) }
         } else if let session = flows[handle].session {
             deadline = min(deadline, sessions[session].deadline)
+        } else if let sniff = flows[handle].sniff {
+            deadline = min(deadline, sniffs[sniff].deadline)
         } else if flows[handle].client != nil {
             deadline = min(deadline, flows[handle].relay.deadline(Self.farewell))
         }
