@@ -37,8 +37,10 @@ let package = Package(
 
         // The data path, in the order a packet meets it
         module("Wire", ["Bytes", "Addresses"]),
+        module("Names", ["Bytes", "Addresses", "Wire"]),
         module("Flows", ["Bytes", "Addresses", "Wire", "Digest"]),
         module("Streams", ["Bytes", "Addresses", "Wire", "Digest"]),
+        module("Routing", ["Addresses"]),
         module("Upstreams", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
         module("Inbound", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
         module("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
@@ -48,14 +50,16 @@ let package = Package(
         .target(name: "CLinux"),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         module("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
+        module("Store", ["Bytes", "Digest", "LinuxIO"]),
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
+        module("Network", ["LinuxIO", "Bytes", "Addresses"]),
 
         // Assembly
         module(
             "Gateway",
             [
-                "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Upstreams", "Inbound", "Relay", "Profiles",
-                "LinuxIO", "Capture",
+                "Bytes", "Addresses", "Digest", "Wire", "Names", "Routing", "Flows", "Streams", "Upstreams", "Inbound",
+                "Relay", "Profiles", "LinuxIO", "Store", "Capture", "Network",
             ]),
         program(
             "starshipd",
@@ -70,19 +74,25 @@ let package = Package(
             name: "TestSupport", dependencies: ["Bytes", "Addresses"], path: "Tests/TestSupport",
             swiftSettings: checked),
         program("linkemulator", path: "Tests/LinkEmulator", ["LinuxIO", "Bytes", "Wire"]),
+        program("networkdriver", path: "Tests/NetworkDriver", ["Network", "LinuxIO", "Bytes", "Addresses", "Wire"]),
         tests("BytesTests", ["Bytes", "Addresses", "Digest"]),
         tests("WireTests", ["Wire", "Bytes", "Addresses"]),
+        tests("NamesTests", ["Names", "Wire", "LinuxIO", "Bytes", "Addresses"]),
+        tests("StoreTests", ["Store", "LinuxIO", "Bytes", "Digest"]),
         tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
+        tests("RoutingTests", ["Routing", "Addresses"]),
         tests("ProfilesTests", ["Profiles", "Bytes", "Addresses"]),
         tests("LinuxIOTests", ["LinuxIO", "Bytes", "Addresses"]),
         tests("CaptureTests", data: ["Captures"], ["Capture", "Streams", "Wire", "Bytes", "Addresses"]),
         tests(
             "GatewayTests",
             [
-                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Wire", "LinuxIO", "Bytes", "Addresses",
+                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Names", "Routing", "Store", "Wire",
+                "LinuxIO", "Bytes", "Addresses",
             ]),
+        tests("NetworkTests", ["Network", "LinuxIO", "Bytes", "Addresses"]),
         tests("LabTests", []),
     ],
     swiftLanguageModes: [.v6]

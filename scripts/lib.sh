@@ -13,7 +13,7 @@ build_packages=(libpcap-dev pkg-config)
 run_packages=(iproute2 nftables conntrack curl)
 # shellcheck disable=SC2034
 test_packages=(
-    util-linux ethtool tcpdump openssl git openssh-client openssh-server squid tinyproxy mitmproxy
+    util-linux ethtool iputils-ping tcpdump openssl git openssh-client openssh-server squid tinyproxy mitmproxy
     python3 python3-h2 python3-hypercorn python3-websockets shellcheck
 )
 

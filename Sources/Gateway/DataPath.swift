@@ -1,6 +1,6 @@
 /// # The three ways
 ///
-///     open   SYN ──▶ Flows ──▶ Upstreams (dial) ──▶ Streams.accept, or refuse
+///     open   SYN ──▶ Flows ──▶ Names ──▶ Routing ──▶ Upstreams (dial) ──▶ Streams.accept, or refuse
 ///     up     TUN ─bytes▶ Wire ─segment▶ Flows ─handle▶ Streams ─bytes▶ Relay ──▶ socket
 ///     down   socket ──▶ Relay ─bytes▶ Streams ─super-segment▶ Wire ──▶ TUN
 ///
@@ -27,11 +27,12 @@ extension Worker {
             noteFlowLimit()
             return refuse(key, syn, because: .flowLimit)
         }
+        let choice = choose(for: key)
+        if case .refused(let reason) = choice { return refuse(key, syn, because: reason) }
         if halfOpen.isFull { return sendCookie(key, syn) }
         if halfOpen.isFull(for: key.client.address) { evictHalfOpen(of: key.client.address) }
 
         var flow = Flow(key: key, origin: .tunnel, at: now)
-        flow.target = Target(key.target)
         flow.endpoint = TCPEndpoint(
             syn: syn, initialSequence: initialSequence(of: key, beyond: last),
             timestampOffset: timestampOffset(of: key),
@@ -40,7 +41,7 @@ extension Worker {
         flows[handle].isHalfOpen = true
         halfOpen.add(handle, of: key.client.address)
         counters.flowsOpened += 1
-        if needsSniffing(key) { beginSniffing(handle) } else { dial(handle) }
+        follow(choice, of: handle)
     }
 
     /// A segment of a flow: its bytes in order go to the upstream at once, the rest is the endpoint's business.

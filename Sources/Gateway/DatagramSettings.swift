@@ -7,15 +7,6 @@ import Wire
 
 /// Which datagrams are carried, how, and how many flows of them there may be.
 public struct DatagramSettings: Sendable {
-    /// What becomes of UDP that nothing else says anything about.
-    public enum Policy: Sendable {
-        /// It is refused at once, so that whoever speaks QUIC falls back to TCP.
-        case reject
-        /// It goes to its target, from a port of the gateway's.
-        case direct
-    }
-
-    public var policy = Policy.reject
     /// The ports that are carried directly whatever the policy: NTP, and IKE with its NAT traversal (Wi-Fi calling).
     public var directPorts: Set<UInt16> = [123, 500, 4500]
     /// Where the gateway's own DNS service listens; nil when it has none.
@@ -48,14 +39,4 @@ enum DatagramDecision: Equatable, Sendable {
     case direct(to: Target)
     /// It goes to the gateway's own DNS service.
     case service
-}
-
-extension DatagramSettings {
-    /// What the ports say.
-    func decide(_ key: FlowKey) -> DatagramDecision {
-        if let decides { return decides(key) }
-        let port = key.target.port
-        if port == 53 { return service == nil ? .reject : .service }
-        return policy == .direct || directPorts.contains(port) ? .direct(to: Target(key.target)) : .reject
-    }
 }

@@ -18,6 +18,7 @@ import Bytes
 import Flows
 import Relay
 import Streams
+import Upstreams
 import Wire
 
 /// Where a flow came in.
@@ -33,6 +34,16 @@ struct Flow: ~Copyable {
     let origin: Origin
     /// What is asked for; nil until an inbound's client has said it.
     var target: Target?
+    /// Who is asked; nil until it was decided.
+    var outbound: Upstream?
+    /// The target's name, and who said it.
+    var name: String?
+    var nameSource = NameSource.address
+    /// The position of the profile that decided, and the rule that matched.
+    var profile = 0
+    var rule: String?
+    /// Whether the fake address of its target is held for it.
+    var holdsFakeAddress = false
 
     var endpoint: TCPEndpoint?
     var client: SocketEnd?

@@ -1,41 +1,48 @@
 /// # The gateway: everything put together
 ///
-/// A gateway opens what it needs, starts its workers and then only listens to signals: SIGINT and SIGTERM end
-/// it, SIGUSR1 prints a snapshot. What fails, fails before the first worker starts, and leaves the machine as
-/// it was.
+/// A gateway opens what it needs, starts its threads, and from then on listens to signals and to the kernel's
+/// network (`Gateway+Control`). What fails, fails before it is ready, and leaves the machine as it was.
 ///
 ///     Bytes ─ Wire ─ Flows ─ Streams ─ Relay ─ Upstreams     values, and their states
+///     Names ─ Routing ── Policy                              what decides
 ///     Worker (DataPath: open, up, down)                      one thread that owns its flows
-///     Gateway                                                devices, listeners, threads, signals
+///     NameServer                                             the thread that answers DNS
+///     Gateway, NetworkKeeper                                 devices, listeners, routes, signals
 
 import Addresses
 import Bytes
 public import Capture
 public import LinuxIO
+import Names
+public import Network
 public import Upstreams
+import Wire
 
 /// Why a gateway did not start.
 public enum GatewayError: Error, CustomStringConvertible {
     case system(SystemCallError)
     case capture(CaptureError)
     case upstream(UpstreamSettingsError)
+    case network(NetworkError)
 
     public var description: String {
         switch self {
         case .system(let error): "\(error)"
         case .capture(let error): "\(error)"
         case .upstream(let error): "\(error)"
+        case .network(let error): "\(error)"
         }
     }
 }
 
 /// A running gateway.
 public struct Gateway: ~Copyable {
-    private let settings: GatewaySettings
-    private let shared: Shared
-    private let control: WakeUp
-    private let signals: Signals
-    private var poller: Poller
+    let settings: GatewaySettings
+    let shared: Shared
+    let control: WakeUp
+    let signals: Signals
+    var poller: Poller
+    var keeper: NetworkKeeper?
     private let crew: [WorkerThreadBox]
 
     /// The TUN device's name as the kernel chose it; nil without a device.
@@ -43,25 +50,29 @@ public struct Gateway: ~Copyable {
     /// What the kernel refused of the TUN device; the gateway works without it.
     public let refusals: TunnelRefusals
 
-    /// Opens the TUN device and the listeners, then starts the workers.
+    /// Opens the TUN device and the listeners, starts the threads, and sets the machine's network up.
     public static func start(
         _ settings: GatewaySettings, capture: CaptureSettings? = nil
     ) throws(GatewayError) -> Gateway {
         let tap = try openTap(capture)
-        let active = try upstream(settings.upstream)
-        var direct = settings.upstream
-        direct.kind = .direct
-        direct.user = nil
-        let targets = try upstream(direct)
+        let board = PolicyBoard(try policy(settings.routing))
+        var gateway: Gateway
         do throws(SystemCallError) {
-            return try start(settings, active: active, direct: targets, tap: tap)
+            gateway = try start(settings, board, tap: tap)
         } catch {
             throw .system(error)
         }
+        do throws(GatewayError) {
+            try gateway.setUpNetwork()
+        } catch {
+            gateway.stop()
+            throw error
+        }
+        return gateway
     }
 
     private static func start(
-        _ settings: GatewaySettings, active: Upstream, direct: Upstream, tap: CaptureTap?
+        _ settings: GatewaySettings, _ board: PolicyBoard, tap: CaptureTap?
     ) throws(SystemCallError) -> Gateway {
         let signals = try Signals()
         let control = try WakeUp()
@@ -74,15 +85,28 @@ public struct Gateway: ~Copyable {
             device = try TunnelDevice.open(name: tunnel.name, queues: settings.workers, offload: tunnel.offload)
         }
         let listeners = try settings.listeners.map { listener throws(SystemCallError) in
-            Listener(listener, try Socket.listen(on: listener.address, mark: settings.upstream.mark))
+            Listener(listener, try Socket.listen(on: listener.address, mark: settings.routing.direct.mark))
         }
         let workers = device?.queueCount ?? settings.workers
         let mailboxes = try (0..<workers).map { _ throws(SystemCallError) in try Mailbox() }
+        let names = settings.names.map { nameTable($0, isJournal: settings.isJournal) }
+        let dnsClients = DNSClients()
+        let service = try settings.names.map { settings throws(SystemCallError) in
+            try NameService(settings.server, directory(board, names, dnsClients))
+        }
         let shared = Shared(
-            active: active, direct: direct, listeners: listeners, mailboxes: mailboxes, control: control, tap: tap)
+            board: board, names: names, service: service, dnsClients: dnsClients, listeners: listeners,
+            mailboxes: mailboxes, control: control, tap: tap)
         let name = device?.name
         let refusals = device?.refusals ?? []
-        let crew = try hire(settings, shared, &device)
+        let crew: [WorkerThreadBox]
+        do throws(SystemCallError) {
+            crew = try hire(settings, shared, &device)
+        } catch {
+            service?.stop()
+            names?.stop()
+            throw error
+        }
         return Gateway(
             settings: settings, shared: shared, control: control, signals: signals, poller: poller, crew: crew,
             tunnelName: name, refusals: refusals)
@@ -129,92 +153,30 @@ public struct Gateway: ~Copyable {
         }
     }
 
-    private static func upstream(_ settings: UpstreamSettings) throws(GatewayError) -> Upstream {
+    static func policy(
+        _ settings: RoutingSettings, after previous: Policy? = nil
+    ) throws(GatewayError) -> Policy {
         do throws(UpstreamSettingsError) {
-            return try Upstream(settings)
+            return try Policy(settings, after: previous)
         } catch {
             throw .upstream(error)
         }
     }
 
-    /// Says that the gateway stands, what it does without, and where it listens.
-    public func announce() {
-        var line = LogLine(.notice, event: "ready", journal: settings.isJournal)
-        line.add("profile", settings.profile)
-        if let tunnelName { line.add("tun", tunnelName) }
-        line.add("workers", shared.mailboxes.count)
-        for listener in shared.listeners {
-            line.add(listener.settings.kind.name, listener.settings.address.description)
-        }
-        if !refusals.isEmpty { line.add("without", refusals.words) }
-        line.finish()
-        StandardError.write(String(decoding: line.bytes, as: UTF8.self))
-    }
-
-    /// Serves until a signal ends it or a worker cannot go on; returns whether the end was a wanted one.
-    public mutating func run() -> Bool {
-        var events = [PolledEvent](repeating: .none, count: 4)
-        while !shared.isFailed {
-            _ = poller.wait(into: &events, until: nil)
-            control.clear()
-            while let signal = signals.next() {
-                switch signal {
-                case .interrupt, .terminate:
-                    stop()
-                    return !shared.isFailed
-                case .user1: printSnapshot()
-                case .hangUp: break
-                }
-            }
-        }
-        stop()
-        return false
-    }
-
-    /// Ends every flow and waits for the workers.
-    private mutating func stop() {
+    /// Ends everything in the reverse order of the start: routes first, so that nothing new comes.
+    mutating func stop() {
+        takeDownNetwork()
         for mailbox in shared.mailboxes { mailbox.send(.stop) }
         for thread in crew { thread.join() }
+        shared.service?.stop()
+        shared.names?.stop()
         shared.tap?.flush()
-    }
-
-    /// Asks every worker for a report and prints them together; a worker that does not answer within a second
-    /// is left out.
-    private mutating func printSnapshot() {
-        let box = ReportBox(waking: control)
-        for mailbox in shared.mailboxes { mailbox.send(.report(box)) }
-        let deadline = Clock.now() + .seconds(1)
-        var events = [PolledEvent](repeating: .none, count: 1)
-        // Signals that come meanwhile have to wait, and must not wake this loop.
-        poller.remove(signals.descriptor.number)
-        defer { try? poller.add(signals.descriptor.number, token: 0, events: .readable) }
-        while box.content.count < shared.mailboxes.count, Clock.now() < deadline {
-            _ = poller.wait(into: &events, until: deadline)
-            control.clear()
-        }
-        let line = Snapshot.json(
-            box.content, profile: settings.profile,
-            learned: Snapshot.Learned(
-                usesAbsoluteForm: shared.active.usesAbsoluteForm,
-                rejectsCredentials: shared.active.credentialsAreLockedOut(at: Clock.now())),
-            descriptors: DescriptorLimit.used(),
-            residentKiB: ProcessMemory.resident() >> 10)
-        StandardError.write(line + "\n")
-    }
-}
-
-extension GatewaySettings.Listener.Kind {
-    var name: String {
-        switch self {
-        case .socks: "socks"
-        case .http: "http"
-        }
     }
 }
 
 extension TunnelRefusals {
     /// What is missing, for the log.
-    fileprivate var words: String {
+    var words: String {
         let names: [(TunnelRefusals, String)] = [
             (.virtioHeader, "virtio header"), (.checksum, "checksum offload"), (.segmentation, "segmentation offload"),
             (.segmentationUDP, "UDP segmentation offload"), (.multiQueue, "several queues"),

@@ -59,10 +59,12 @@ public struct GatewaySettings: Sendable {
     public var workers = 1
     public var tunnel: Tunnel?
     public var listeners: [Listener] = []
-    /// The active profile's upstream, and the profile's id.
-    public var upstream: UpstreamSettings
-    public var profile: String
-    public var halfClose = HalfClose.pass
+    /// What decides where streams go, at the start.
+    public var routing: RoutingSettings
+    /// Nil: there is no DNS service, and no name has an address of ours.
+    public var names: NameSettings?
+    /// Nil: somebody else makes the routes.
+    public var network: NetworkSettings?
 
     /// Bounds for the whole gateway; each worker has an even share.
     public var flows = 65536
@@ -83,8 +85,12 @@ public struct GatewaySettings: Sendable {
     /// Whether lines carry journald's priorities.
     public var isJournal = false
 
+    public init(routing: RoutingSettings) {
+        self.routing = routing
+    }
+
+    /// One profile for everything.
     public init(upstream: UpstreamSettings, profile: String) {
-        self.upstream = upstream
-        self.profile = profile
+        self.init(routing: RoutingSettings(profile: profile, upstream: upstream))
     }
 }

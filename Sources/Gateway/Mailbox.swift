@@ -8,6 +8,10 @@ import Synchronization
 enum Message: Sendable {
     /// A packet, without virtio header, that another worker read for one of our flows.
     case packet([UInt8], isChecksumTrusted: Bool)
+    /// The DNS service's answer about a target that is dialled directly.
+    case resolved(Resolution)
+    /// Flows may go another way since a switch.
+    case reroute
     /// Put a report into the given place.
     case report(ReportBox)
     /// End all flows and leave the loop.

@@ -1,15 +1,19 @@
 /// What all workers of a gateway share: nothing that changes on a packet's way.
 
+import Addresses
 import LinuxIO
 import Streams
 import Synchronization
 import Upstreams
 
 final class Shared: Sendable {
-    /// The active profile's upstream.
-    let active: Upstream
-    /// The target itself, for listeners that are an upstream of their own.
-    let direct: Upstream
+    let board: PolicyBoard
+    /// Nil where names have no addresses of ours.
+    let names: NameTable?
+    let service: NameService?
+    let dnsClients: DNSClients
+    /// The prefixes under which devices write IPv4 addresses as IPv6 ones.
+    private let translations = Mutex([NAT64Prefix.wellKnown])
     let listeners: [Listener]
     /// One for each worker.
     let mailboxes: [Mailbox]
@@ -17,7 +21,6 @@ final class Shared: Sendable {
     let owners: FlowOwners?
     /// The same for flows of datagrams.
     let datagramOwners: FlowOwners?
-    let dnsClients = DNSClients()
     let tap: CaptureTap?
     /// One for all workers: a flow may come back to another one.
     let initialSequences: InitialSequence
@@ -27,11 +30,14 @@ final class Shared: Sendable {
     private let control: WakeUp
 
     init(
-        active: Upstream, direct: Upstream, listeners: [Listener], mailboxes: [Mailbox], control: WakeUp,
+        board: PolicyBoard, names: NameTable? = nil, service: NameService? = nil,
+        dnsClients: DNSClients = DNSClients(), listeners: [Listener], mailboxes: [Mailbox], control: WakeUp,
         tap: CaptureTap?
     ) {
-        self.active = active
-        self.direct = direct
+        self.board = board
+        self.names = names
+        self.service = service
+        self.dnsClients = dnsClients
         self.listeners = listeners
         self.mailboxes = mailboxes
         self.control = control
@@ -41,6 +47,24 @@ final class Shared: Sendable {
         cookies = SYNCookies(key: random.key())
         owners = mailboxes.count > 1 ? FlowOwners() : nil
         datagramOwners = mailboxes.count > 1 ? FlowOwners() : nil
+    }
+
+    /// What decides just now.
+    var policy: Policy { board.current }
+
+    /// The address that a device means: the IPv4 one inside where it has written that as IPv6 (RFC 6052).
+    func realAddress(of address: IPAddress) -> IPAddress {
+        guard !address.isIPv4 else { return address }
+        let prefixes = translations.withLock { $0 }
+        for prefix in prefixes {
+            if let inside = prefix.address(inside: address) { return inside }
+        }
+        return address
+    }
+
+    /// Takes the prefixes that the network was found to translate (RFC 7050).
+    func learn(_ prefixes: [NAT64Prefix]) {
+        translations.withLock { $0 = [.wellKnown] + prefixes.filter { $0 != .wellKnown } }
     }
 
     /// Whether a worker met something that no gateway can go on from.

@@ -37,6 +37,7 @@ extension Worker {
         if let dial = flow.dial { _ = dials.remove(dial) }
         if let session = flow.session { _ = sessions.remove(session) }
         if let forward = flow.forward { _ = forwards.remove(forward) }
+        if flow.holdsFakeAddress { shared.names?.close(flow.key.target.address, now: now) }
         if let sniff = flow.sniff { _ = sniffs.remove(sniff) }
         if let port = flow.servicePort { shared.dnsClients.remove(port, over: .tcp) }
         if flow.endpoint != nil {

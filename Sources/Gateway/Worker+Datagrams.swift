@@ -78,10 +78,10 @@ extension Worker {
         var error = ICMPError.portUnreachable
         for address in addresses {
             // Only our own service may be on this machine.
-            if flow.kind == .direct, shared.direct.settings.policy.refusesDirect(address) { continue }
+            if flow.kind == .direct, shared.policy.direct.settings.policy.refusesDirect(address) { continue }
             do throws(SystemCallError) {
                 let socket = try DatagramSocket.connect(
-                    to: SocketAddress(address, flow.target.port), mark: settings.upstream.mark)
+                    to: SocketAddress(address, flow.target.port), mark: shared.policy.direct.settings.mark)
                 let token = Token.datagram(index: handle.index, generation: handle.generation)
                 try poller.add(socket.descriptor.number, token: token.rawValue, events: .readable)
                 if flow.kind == .service { noteService(handle, socket.localAddress?.port) }

@@ -12,12 +12,15 @@ import Wire
 extension Worker {
     /// Begins to ask the flow's upstream for its target.
     mutating func dial(_ handle: Handle) {
-        guard let target = flows[handle].target else { preconditionFailure("a dial without target") }
-        let upstream = upstream(of: flows[handle].origin)
+        guard let target = flows[handle].target, let upstream = flows[handle].outbound else {
+            preconditionFailure("a dial without target")
+        }
         refreshAddresses(of: upstream)
         let dial = dials.insert(Dial(to: target, through: upstream, for: identity(of: handle), now: now))
         flows[handle].dial = dial
-        follow(dials[dial].start(memory: &memory, buffers: &dialBuffers, now: now), of: handle)
+        let progress = dials[dial].start(
+            memory: &memories[upstream.number, default: UpstreamMemory()], buffers: &dialBuffers, now: now)
+        follow(progress, of: handle)
     }
 
     /// Takes an event of an upstream's socket, whether it is still dialled or open already.
@@ -27,8 +30,10 @@ extension Worker {
             touch(handle)
             return
         }
+        let upstream = dials[dial].upstreamNumber
         let progress = dials[dial].ready(
-            slot: UInt8(slot), event, memory: &memory, buffers: &dialBuffers, now: now)
+            slot: UInt8(slot), event, memory: &memories[upstream, default: UpstreamMemory()], buffers: &dialBuffers,
+            now: now)
         follow(progress, of: handle)
     }
 
@@ -47,8 +52,8 @@ extension Worker {
             }
         case .needsName(let name):
             let isFirst = asked[name] == nil
-            guard !isFirst || resolver.resolve(name, ticket: 0) else {
-                return follow(dials[dial].resolved([], memory: &memory, buffers: &dialBuffers, now: now), of: handle)
+            guard !isFirst || resolve(name, isTarget: flows[handle].outbound?.server == nil) else {
+                return resolved([], dial, handle)
             }
             asked[name, default: []].append(handle)
         case .open(let opening):
@@ -74,24 +79,41 @@ extension Worker {
 
     /// Asks for the upstream's addresses again when they are old; dials go on with those that are known.
     private mutating func refreshAddresses(of upstream: Upstream) {
-        guard case .name(let name) = upstream.server?.host, memory.isStale(at: now), asked[name] == nil,
-            resolver.resolve(name, ticket: 0)
+        guard case .name(let name) = upstream.server?.host, memories[upstream.number]?.isStale(at: now) ?? false,
+            asked[name] == nil, resolver.resolve(name, ticket: 0)
         else { return }
         asked[name] = []
     }
 
+    /// Asks for a name's addresses: a target's of our own service, which never gives us a fake one.
+    private func resolve(_ name: String, isTarget: Bool) -> Bool {
+        guard isTarget, let service = shared.service else { return resolver.resolve(name, ticket: 0) }
+        let mailbox = shared.mailboxes[index]
+        return service.resolve(NameRequest(name: name, ticket: 0) { mailbox.send(.resolved($0)) })
+    }
+
     /// Takes answers of the resolver to the dials that wait for them.
     mutating func collectNames() {
-        while let resolution = resolver.nextResult() {
-            let addresses = (try? resolution.result.get()) ?? []
-            if .name(resolution.name) == shared.active.server?.host { memory.learn(addresses, at: now) }
-            datagramsResolved(resolution.name, addresses)
-            for handle in asked.removeValue(forKey: resolution.name) ?? [] {
-                guard flows.contains(handle), let dial = flows[handle].dial else { continue }
-                follow(
-                    dials[dial].resolved(addresses, memory: &memory, buffers: &dialBuffers, now: now), of: handle)
-            }
+        while let resolution = resolver.nextResult() { take(resolution) }
+    }
+
+    mutating func take(_ resolution: Resolution) {
+        let addresses = (try? resolution.result.get()) ?? []
+        for upstream in shared.policy.upstreams where upstream.server?.host == .name(resolution.name) {
+            memories[upstream.number, default: UpstreamMemory()].learn(addresses, at: now)
         }
+        datagramsResolved(resolution.name, addresses)
+        for handle in asked.removeValue(forKey: resolution.name) ?? [] {
+            guard flows.contains(handle), let dial = flows[handle].dial else { continue }
+            resolved(addresses, dial, handle)
+        }
+    }
+
+    private mutating func resolved(_ addresses: [IPAddress], _ dial: Handle, _ handle: Handle) {
+        let upstream = dials[dial].upstreamNumber
+        let progress = dials[dial].resolved(
+            addresses, memory: &memories[upstream, default: UpstreamMemory()], buffers: &dialBuffers, now: now)
+        follow(progress, of: handle)
     }
 
     /// The upstream has said yes: the client is accepted, and what the upstream sent already is its first bytes.
@@ -110,6 +132,7 @@ extension Worker {
             beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
         }
         if flows[handle].endpoint != nil {
+            if flows[handle].outbound === shared.policy.dnsService { noteDNSClient(handle) }
             flows[handle].endpoint.value.accept()
         } else {
             acceptInbound(handle)
@@ -163,24 +186,10 @@ extension Worker {
         }
     }
 
-    /// The upstream that a flow goes through.
-    func upstream(of origin: Origin) -> Upstream {
-        switch origin {
-        case .tunnel: shared.active
-        case .listener(let position):
-            switch shared.listeners[position].settings.outbound {
-            case .active: shared.active
-            case .direct: shared.direct
-            }
-        }
-    }
-
     /// What becomes of the client's FIN; a target that is dialled directly gets it at once.
-    func halfClose(of origin: Origin) -> HalfClose {
-        if case .listener(let position) = origin, shared.listeners[position].settings.outbound == .direct {
-            return .pass
-        }
-        return settings.halfClose
+    func halfClose(of handle: Handle) -> HalfClose {
+        guard let upstream = flows[handle].outbound, upstream.server != nil else { return .pass }
+        return upstream.settings.halfClose == .hold ? .hold : .pass
     }
 
     /// Who the client is, for upstreams that are told.

@@ -90,7 +90,10 @@ extension Worker {
         }
         if let dial = flows[handle].dial {
             if dials[dial].deadline <= now {
-                follow(dials[dial].timeout(memory: &memory, buffers: &dialBuffers, now: now), of: handle)
+                let upstream = dials[dial].upstreamNumber
+                let progress = dials[dial].timeout(
+                    memory: &memories[upstream, default: UpstreamMemory()], buffers: &dialBuffers, now: now)
+                follow(progress, of: handle)
             }
         } else if let session = flows[handle].session {
             if sessions[session].deadline <= now {

@@ -14,12 +14,11 @@ extension Worker {
 
     /// The upstream takes requests, not a stream: what the client sends is rewritten from here on.
     mutating func beginForwarding(_ handle: Handle, inAbsoluteForm: Bool) {
-        guard let target = flows[handle].target else { return }
+        guard let target = flows[handle].target, let upstream = flows[handle].outbound else { return }
         let isOneRequest = flows[handle].isPlainRequest
         let forward =
             inAbsoluteForm
-            ? upstream(of: flows[handle].origin).forward(
-                to: target, for: identity(of: handle), oneRequest: isOneRequest)
+            ? upstream.forward(to: target, for: identity(of: handle), oneRequest: isOneRequest)
             : HTTPForward(to: target, as: .origin, oneRequest: isOneRequest)
         flows[handle].forward = forwards.insert(forward)
     }
@@ -112,6 +111,6 @@ extension Worker {
     mutating func noteRefusedCredentials(_ forward: Handle, _ handle: Handle) {
         guard forwards[forward].credentialsRefused, !flows[handle].hasToldRefusal else { return }
         flows[handle].hasToldRefusal = true
-        upstream(of: flows[handle].origin).credentialsWereRejected(at: now)
+        flows[handle].outbound?.credentialsWereRejected(at: now)
     }
 }

@@ -106,7 +106,7 @@ extension Worker {
         } else if let next {
             hold(bytes.extracting(next.leftover), handle)
             flows[handle].target = next.target
-            dial(handle)
+            follow(choose(for: next.target, of: handle), of: handle)
         }
     }
 

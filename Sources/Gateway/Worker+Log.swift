@@ -44,7 +44,12 @@ extension Worker {
         line.add("client", flow.key.client.description)
         if let target = flow.target { line.add("target", target.description) }
         line.add("in", name(of: flow.origin))
-        line.add("profile", settings.profile)
+        line.add("profile", shared.policy.id(ofProfile: flow.profile))
+        if let name = flow.name, flow.nameSource != .client {
+            line.add("name", name)
+            line.add("by", flow.nameSource.rawValue)
+        }
+        if let rule = flow.rule { line.add("rule", rule) }
         if flow.isFromCookie { line.add("handshake", "cookie") }
         // Of a tunnel's client the endpoint knows best: some of its octets go up by way of a queue.
         line.add("up", flow.endpoint != nil ? flow.endpoint.value.accounts.received : UInt64(flow.relay.up.bytes))

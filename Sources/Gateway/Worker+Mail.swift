@@ -12,6 +12,8 @@ extension Worker {
             case .packet(let bytes, let isChecksumTrusted):
                 counters.takenOver += 1
                 receive(bytes.span, isChecksumTrusted: isChecksumTrusted)
+            case .resolved(let resolution): take(resolution)
+            case .reroute: rerouteFrom = 0
             case .report(let box): box.put(report())
             case .stop: isStopping = true
             }

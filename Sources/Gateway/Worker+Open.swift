@@ -19,13 +19,18 @@ extension Worker {
             shared.owners?.release(key, by: index)
             return nil
         }
+        if let names = shared.names, names.isFake(key.target.address),
+            case .fake = names.open(key.target.address, for: key.client.address, now: now)
+        {
+            flows[handle].holdsFakeAddress = true
+        }
         return handle
     }
 
     /// Whether a SYN is our own dial that came back through the TUN device: it comes from this machine and goes
     /// where our upstream is.
     func isOwn(_ key: FlowKey) -> Bool {
-        settings.upstream.policy.own.contains { $0.contains(key.client.address) }
+        shared.policy.settings.direct.policy.own.contains { $0.contains(key.client.address) }
     }
 
     /// The most payload that a segment may carry: with offload a super-segment that fills an IP packet, without

@@ -74,7 +74,7 @@ extension Worker {
         let isUpDrained =
             (flows[handle].endpoint == nil || flows[handle].endpoint.value.unread == 0) && flows[handle].held.isEmpty
             && flows[handle].upstream.value.waiting.isEmpty
-        if isUpDrained, flows[handle].relay.drained(.client, halfClose: halfClose(of: flows[handle].origin)) {
+        if isUpDrained, flows[handle].relay.drained(.client, halfClose: halfClose(of: handle)) {
             flows[handle].upstream.value.socket.shutdownSend()
         }
         if flows[handle].resetsWhenDrained { return resetIfDrained(handle) }

@@ -11,10 +11,8 @@ import Relay
 import Streams
 import Wire
 
-/// How much, how long and where is looked.
+/// How much and how long is looked.
 public struct SniffSettings: Sendable {
-    /// The targets' ports whose streams are looked at.
-    public var ports: Set<UInt16> = []
     public var octets = Sniffer.defaultLimit
     public var time = Interval.milliseconds(300)
 
@@ -24,17 +22,17 @@ public struct SniffSettings: Sendable {
 /// What is known of a flow that is looked at.
 struct Sniff {
     var sniffer: Sniffer
+    /// What was known before.
+    var destination: Destination
     /// Set when the handshake is over.
     var deadline = Instant.never
 }
 
 extension Worker {
-    /// Whether a flow cannot be decided before its client has spoken.
-    func needsSniffing(_ key: FlowKey) -> Bool { settings.sniff.ports.contains(key.target.port) }
-
     /// Accepts the client of a flow of the tunnel, and decides later.
-    mutating func beginSniffing(_ handle: Handle) {
-        flows[handle].sniff = sniffs.insert(Sniff(sniffer: Sniffer(limit: settings.sniff.octets)))
+    mutating func beginSniffing(_ handle: Handle, _ destination: Destination) {
+        let sniffer = Sniffer(limit: settings.sniff.octets)
+        flows[handle].sniff = sniffs.insert(Sniff(sniffer: sniffer, destination: destination))
         flows[handle].endpoint.value.accept()
         touch(handle)
     }
@@ -70,13 +68,13 @@ extension Worker {
     private mutating func endSniffing(_ handle: Handle, _ name: String?, _ source: Sniffer.Source?) {
         guard let sniff = flows[handle].sniff else { return }
         flows[handle].sniff = nil
-        _ = sniffs.remove(sniff)
-        sniffed(handle, name: name, source: source)
-    }
-
-    /// Decides a flow whose client has spoken, or has not for too long; without a name its address is all that is known.
-    mutating func sniffed(_ handle: Handle, name: String?, source: Sniffer.Source?) {
-        if let name { flows[handle].target?.host = .name(name) }
-        dial(handle)
+        var destination = sniffs.remove(sniff).destination
+        let device = flows[handle].key.client.address
+        if let name, let source {
+            // A client may say any name; an upstream is asked for it where DNS agrees, or where the profile says so.
+            let isProven = destination.alternatives.contains(name) || shared.policy.bearsSaidNames(from: device)
+            destination.take(name, from: source == .sni ? .sni : .host, isProven: isProven)
+        }
+        follow(choose(destination, from: device), of: handle)
     }
 }

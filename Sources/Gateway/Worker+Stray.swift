@@ -90,14 +90,13 @@ extension Worker {
         }
         var flow = Flow(key: key, origin: .tunnel, at: now)
         flow.isFromCookie = true
-        flow.target = Target(key.target)
         flow.endpoint = TCPEndpoint(
             cookie: cookie, timestampOffset: timestampOffset(of: key), family: key.family, settings: settings.tcp,
             now: now)
         guard let handle = add(flow) else { return true }
         counters.cookiesAccepted += 1
         counters.flowsOpened += 1
-        if needsSniffing(key) { beginSniffing(handle) } else { dial(handle) }
+        follow(choose(for: key), of: handle)
         if flows.contains(handle) { up(handle, segment, payload: payload) }
         return true
     }

@@ -39,8 +39,9 @@ struct Worker: ~Copyable {
     var lingering: TimeWaitTable<TimeWaitRecord>
     var fragments = Fragments()
     var icmpLimits: RateLimiter
+    /// What was learned about upstreams, by their number.
+    var memories: [Int: UpstreamMemory] = [:]
     var datagrams: DatagramFlows
-    var memory = UpstreamMemory()
     var dialBuffers = DialBuffers()
     var reserve = ReserveDescriptor()
     let resolver: NameResolver
@@ -75,6 +76,8 @@ struct Worker: ~Copyable {
     var tunnelHasMore = false
     var hasSaidAbsoluteForm = false
     var isStopping = false
+    /// The place of the flow that is looked at next after a switch; nil when all were.
+    var rerouteFrom: UInt32?
     /// When listeners that were left alone are looked at again.
     var listenersResumeAt = Instant.never
     /// The most chunks that were in use at the end of a turn, since memory was last looked at.
@@ -138,12 +141,13 @@ struct Worker: ~Copyable {
         feedStarved()
         resumeListeners()
         tidy()
+        reroute()
         if output != nil { output.value.flushCapture() }
     }
 
     /// When the loop has to go on at the latest.
     var nextWake: Instant? {
-        if tunnelHasMore || !touched.isEmpty { return now }
+        if tunnelHasMore || !touched.isEmpty || rerouteFrom != nil { return now }
         var deadline = min(timers.nextDeadline() ?? .never, fragments.nextDeadline ?? .never, tidyAt, listenersResumeAt)
         deadline = min(deadline, datagrams.nextDeadline, burstsDueAt)
         // Records of ended flows are no longer found after their time, so they can go many at once.

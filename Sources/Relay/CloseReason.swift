@@ -25,6 +25,14 @@ public enum CloseReason: Sendable, Equatable {
     case noMemory
     case badRequest(String)
     case routeLoop
+    /// A rule says REJECT.
+    case rejected(rule: String)
+    /// A fake address that no name has any more; asking DNS again mends it.
+    case unknownFakeAddress
+    /// IPv6 is switched off.
+    case familyOff
+    /// The flow would go another way since a switch.
+    case switched
     case shutdown
 
     /// A sentence fragment for the log.
@@ -47,6 +55,10 @@ public enum CloseReason: Sendable, Equatable {
         case .noMemory: "out of buffer memory"
         case .badRequest(let cause): cause
         case .routeLoop: "route loop: the gateway's own connection came back to it"
+        case .rejected(let rule): "refused by a rule: \(rule)"
+        case .unknownFakeAddress: "no name has this fake address any more"
+        case .familyOff: "IPv6 is switched off"
+        case .switched: "its way has changed by a switch"
         case .shutdown: "gateway stopped"
         }
     }
@@ -71,6 +83,10 @@ public enum CloseReason: Sendable, Equatable {
         case .noMemory: "no-memory"
         case .badRequest: "bad-request"
         case .routeLoop: "route-loop"
+        case .rejected: "rejected"
+        case .unknownFakeAddress: "unknown-fake-address"
+        case .familyOff: "ipv6-off"
+        case .switched: "switched"
         case .shutdown: "shutdown"
         }
     }

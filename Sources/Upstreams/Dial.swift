@@ -80,6 +80,9 @@ public struct Dial: ~Copyable {
         if holdsClaim { upstream.gate.giveUp() }
     }
 
+    /// The number of the upstream that is asked.
+    public var upstreamNumber: Int { upstream.number }
+
     /// When `timeout` is to be called; look again after every other call.
     public var deadline: Instant {
         switch phase {

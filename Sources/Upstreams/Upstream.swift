@@ -100,6 +100,8 @@ public enum UpstreamSettingsError: Error, Equatable, Sendable, CustomStringConve
 /// One upstream as the workers share it.
 public final class Upstream: Sendable {
     public let settings: UpstreamSettings
+    /// Which one it is: no two that are in use have the same.
+    public let number: Int
 
     let credentials: BasicCredentials?
     let login: SOCKS5Login?
@@ -108,8 +110,9 @@ public final class Upstream: Sendable {
     let literalAddress: [IPAddress]?
     private let port80Refused = Atomic(false)
 
-    public init(_ settings: UpstreamSettings) throws(UpstreamSettingsError) {
+    public init(_ settings: UpstreamSettings, number: Int = 0) throws(UpstreamSettingsError) {
         self.settings = settings
+        self.number = number
         var credentials: BasicCredentials?
         var login: SOCKS5Login?
         if let user = settings.user {

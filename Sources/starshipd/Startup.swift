@@ -37,43 +37,19 @@ enum StartupError: Error, CustomStringConvertible {
 }
 
 struct Startup {
-    /// The longest configuration that is read.
-    private static let configurationLimit = 4 << 20
-
-    let configuration: Configuration
+    let configuration: ResolvedConfiguration
     let settings: GatewaySettings
     let capture: CaptureSettings?
 
     /// Reads everything that the options name.
     init(_ options: CommandLineOptions) throws(StartupError) {
-        var configuration = try Self.read(options.configuration)
-        if let override = options.upstream {
-            let upstream = try Self.upstream(override)
-            do throws(ConfigurationError) {
-                configuration = try configuration.replacingUpstream(by: upstream)
-            } catch {
-                throw .configuration("--upstream", error)
-            }
-        }
-        self.configuration = configuration
-        settings = try Self.settings(configuration)
+        var upstream: Profiles.Upstream?
+        if let override = options.upstream { upstream = try Self.upstream(override) }
+        configuration = try ConfigurationFile.read(options.configuration, upstream: upstream)
+        settings = try Self.settings(configuration.configuration)
         capture = options.capture.map {
             CaptureSettings(
                 path: $0.file, filter: $0.filter, snapLength: $0.snap, fileSize: $0.size, fileCount: $0.files)
-        }
-    }
-
-    private static func read(_ path: String) throws(StartupError) -> Configuration {
-        let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try SmallFile.read(path, limit: configurationLimit)
-        } catch {
-            throw .file(error)
-        }
-        do throws(ConfigurationError) {
-            return try Configuration.parse(bytes)
-        } catch {
-            throw .configuration(path, error)
         }
     }
 
@@ -123,7 +99,6 @@ struct Startup {
             GatewaySettings.Tunnel(name: $0.name, offload: $0.offload == .full ? .full : .none)
         }
         settings.listeners = try listeners(configuration)
-        settings.halfClose = profile.upstream.halfClose == .hold ? .hold : .pass
         settings.flows = limits.flows
         settings.halfOpen = limits.halfOpen
         settings.halfOpenPerDevice = limits.halfOpenPerDevice
@@ -159,6 +134,7 @@ struct Startup {
         case .connect: settings.plainHTTP = .connect
         case .absolute: settings.plainHTTP = .absolute
         }
+        settings.halfClose = upstream.halfClose == .hold ? .hold : .pass
         settings.connectTimeout = configuration.limits.dial
         settings.overallTimeout = configuration.limits.connect
         settings.attemptDelay = configuration.limits.attemptDelay

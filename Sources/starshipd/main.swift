@@ -33,6 +33,18 @@ func startup(_ options: CommandLineOptions) -> Startup {
     }
 }
 
+/// What `explain` prints.
+func explanation(_ options: CommandLineOptions) -> String {
+    guard let question = options.question else { preconditionFailure("explain without a question") }
+    do throws(StartupError) {
+        let configuration = try ConfigurationFile.read(options.configuration)
+        return configuration.explain(question, on: question.source.flatMap(ConfigurationFile.interface(of:)))
+            .description
+    } catch {
+        fail(error.exitCode, "\(error)")
+    }
+}
+
 func serve(_ startup: Startup) -> Bool {
     // A flow takes a descriptor or two, and the usual soft limit is 1,024.
     _ = DescriptorLimit.raise()
@@ -54,6 +66,10 @@ case .version:
     StandardOutput.write("starshipd \(version)\n")
 case .check:
     StandardOutput.write(startup(arguments).configuration.summary)
+case .explain:
+    StandardOutput.write(explanation(arguments))
+case .cleanup:
+    fail(1, "this build has nothing to clean up")
 case .run:
     exit(serve(startup(arguments)) ? 0 : 1)
 }

@@ -5,6 +5,7 @@ import LinuxIO
 import Relay
 import Streams
 import Testing
+import Upstreams
 import Wire
 
 @testable import Gateway
@@ -120,7 +121,7 @@ extension WorkerTests {
         // MARK: halfClose: hold
 
         @Test func aHeldEndWaitsForTheUpstreams() throws {
-            let bench = try Bench { $0.halfClose = .hold }
+            let bench = try Bench(upstreamSettings: { $0.halfClose = .hold })
             let client = bench.client()
             let peer = try client.open()
             try client.send("REQ")
@@ -137,7 +138,7 @@ extension WorkerTests {
         }
 
         @Test func aHeldEndIsKeptBackFor60SecondsAtMost() throws {
-            let bench = try Bench { $0.halfClose = .hold }
+            let bench = try Bench(upstreamSettings: { $0.halfClose = .hold })
             let client = bench.client()
             let peer = try client.open()
             try client.finish()

@@ -23,7 +23,9 @@ extension WorkerTests {
 
         private func bench(_ change: (inout GatewaySettings) -> Void = { _ in }) throws -> Bench {
             try Bench {
-                $0.sniff.ports = [80, 443]
+                $0.routing.sniffPorts = [80, 443]
+                $0.routing.profiles[0].sniff = .always
+                $0.routing.profiles[0].connectName = .sni
                 change(&$0)
             }
         }

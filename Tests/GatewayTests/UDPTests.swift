@@ -268,21 +268,26 @@ extension WorkerTests {
         // MARK: Decisions
 
         /// B130, B132, DESIGN.md, "Phones": what goes direct by default, and what does not.
-        @Test func thePortsDecide() {
-            var settings = DatagramSettings()
-            func decision(_ port: UInt16) -> DatagramDecision {
-                settings.decide(
-                    FlowKey(client: Bench.address("10.9.0.2", 50001), target: Bench.address("198.51.100.10", port)))
+        @Test func thePortsDecide() throws {
+            func decision(_ port: UInt16, _ change: @escaping (inout GatewaySettings) -> Void = { _ in }) throws
+                -> DatagramDecision
+            {
+                let key = FlowKey(
+                    client: Bench.address("10.9.0.2", 50001), target: Bench.address("198.51.100.10", port))
+                return try Bench(change).machines[0].worker.decideDatagram(key)
             }
             for port: UInt16 in [123, 500, 4500] {
-                #expect(decision(port) == .direct(to: Target(Bench.address("198.51.100.10", port))))
+                let answer = try decision(port)
+                #expect(answer == .direct(to: Target(Bench.address("198.51.100.10", port))))
             }
-            for port: UInt16 in [53, 80, 443, 853, 9999] { #expect(decision(port) == .reject) }
-            settings.service = Bench.address("127.0.0.1", 10053)
-            #expect(decision(53) == .service)
-            settings.policy = .direct
-            #expect(decision(443) == .direct(to: Target(Bench.address("198.51.100.10", 443))))
-            #expect(decision(53) == .service)
+            for port: UInt16 in [53, 80, 443, 853, 9999] {
+                let answer = try decision(port)
+                #expect(answer == .reject)
+            }
+            let ours = try decision(53) { $0.datagrams.service = Bench.address("127.0.0.1", 10053) }
+            #expect(ours == .service)
+            let letOut = try decision(443) { $0.routing.profiles[0].letsDatagramsOut = true }
+            #expect(letOut == .direct(to: Target(Bench.address("198.51.100.10", 443))))
         }
 
         /// NTP to a fake address: the name behind it is resolved by us, and the answer comes from the fake address.

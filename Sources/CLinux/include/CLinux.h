@@ -7,7 +7,11 @@
 
 #include "Datagrams.h"
 
+#include <linux/fib_rules.h>
 #include <linux/if_tun.h>
+#include <linux/neighbour.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
@@ -74,6 +78,17 @@ void clinux_set_timer_slack(unsigned long nanoseconds);
 /* Runs a program found on PATH, with the signals that a program expects (none blocked, SIGPIPE deadly), and
  * waits for it. Returns its exit status, 128 + number of the signal that ended it, or a negative errno. */
 int clinux_run(char *const *arguments);
+
+/* As clinux_run, with the three standard streams given as descriptors and a bound on the time.
+ * A program that is still running by then is killed, and the result is -ETIMEDOUT. */
+int clinux_run_with(char *const *arguments, int input, int output, int errors, int milliseconds);
+
+/* A file without a name that lives in memory. Returns a descriptor or a negative errno. */
+int clinux_memory_file(void);
+
+/* Opens a netlink socket of a protocol that is a member of `groups`, a mask. Returns a descriptor or a negative
+ * errno. */
+int clinux_netlink(int protocol, unsigned groups, int is_blocking);
 
 /* Opens a path with O_CLOEXEC and further flags. Returns a descriptor or a negative errno. */
 int clinux_open(const char *path, int flags, unsigned mode);

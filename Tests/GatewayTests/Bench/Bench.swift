@@ -49,11 +49,9 @@ final class Bench {
         upstreamSettings(&way)
         var settings = GatewaySettings(upstream: way, profile: "bench")
         settings.workers = workers
+        settings.routing.direct.policy.allowed = [IPPrefix(parsing: "127.0.0.0/8"), IPPrefix(parsing: "::1/128")].compactMap(\.self)
         change(&settings)
         self.settings = settings
-        var direct = way
-        direct.kind = .direct
-        direct.policy.allowed = [IPPrefix(parsing: "127.0.0.0/8"), IPPrefix(parsing: "::1/128")].compactMap(\.self)
         let open = try listeners.map { kind in
             let socket = try Socket.listen(on: loopback)
             let address = socket.localAddress ?? loopback
@@ -61,7 +59,7 @@ final class Bench {
         }
         let mailboxes = try (0..<workers).map { _ in try Mailbox() }
         shared = Shared(
-            active: try Upstream(way), direct: try Upstream(direct), listeners: open, mailboxes: mailboxes,
+            board: PolicyBoard(try Policy(settings.routing)), listeners: open, mailboxes: mailboxes,
             control: try WakeUp(), tap: nil)
         machines = try (0..<workers).map {
             try Machine($0, settings: settings, shared: shared, hasVirtioHeader: hasVirtioHeader)

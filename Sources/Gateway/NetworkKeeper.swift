@@ -1,0 +1,132 @@
+/// Keeps the machine's network as the policy wants it: at the start, at a switch, when an interface comes or an
+/// address changes, and back to what it was at the end.
+
+import Addresses
+import Bytes
+import LinuxIO
+import Names
+import Network
+import Routing
+
+/// What the gateway does to the machine's network.
+public struct NetworkSettings: Sendable {
+    /// An interface with devices, and the position of their profile; nil: the active one.
+    public struct LAN: Equatable, Sendable {
+        public var interface: String
+        public var profile: Int?
+
+        public init(interface: String, profile: Int?) {
+            self.interface = interface
+            self.profile = profile
+        }
+    }
+
+    public var setup: NetworkPlan.Setup
+    public var lan: [LAN] = []
+    /// Interfaces to the Internet; empty: those of the default routes.
+    public var uplinks: [String] = []
+    public var mark = NetworkPlan.Mark(value: 0x5300_0000, mask: 0xff00_0000)
+    public var whenDown = NetworkPlan.WhenDown.block
+    public var mtu = 1500
+
+    public init(setup: NetworkPlan.Setup) { self.setup = setup }
+}
+
+struct NetworkKeeper: ~Copyable {
+    private var setup = NetworkSetup()
+    let monitor: NetworkMonitor
+    private let settings: NetworkSettings
+    private let tunnel: String
+    private let pools: [IPPrefix]
+    private let dnsPort: UInt16?
+    private var loans = LentAddresses()
+    /// What was reported last, so that each is said once.
+    private(set) var notices: [NetworkNotice] = []
+
+    init(
+        _ settings: NetworkSettings, tunnel: String, pools: [IPPrefix], dnsPort: UInt16?
+    ) throws(SystemCallError) {
+        self.settings = settings
+        self.tunnel = tunnel
+        self.pools = pools
+        self.dnsPort = dnsPort
+        monitor = try NetworkMonitor()
+    }
+
+    /// When lent addresses are to be taken back.
+    var nextDeadline: Instant? { loans.nextDeadline }
+
+    /// Makes everything as a policy wants it, and returns what is new to be said.
+    mutating func apply(_ policy: Policy) throws(NetworkError) -> [NetworkNotice] {
+        news(try setup.apply(plan(policy)).notices)
+    }
+
+    /// Lends the real addresses of names that are proxied since a switch.
+    mutating func lend(_ seen: SeenAnswers, from old: Policy, to new: Policy, now: Instant) {
+        _ = loans.change(
+            seen, now: now, before: { old.isFaked($0, for: $1) }, after: { new.isFaked($0, for: $1) })
+    }
+
+    /// Makes everything as it should be again, after the kernel has said that something changed.
+    mutating func refresh() throws(NetworkError) -> [NetworkNotice] {
+        guard !monitor.changes().isEmpty else { return [] }
+        return news(try setup.refresh().notices)
+    }
+
+    /// Takes back what was lent for a time that is over.
+    mutating func expireLoans(_ policy: Policy, now: Instant) throws(NetworkError) {
+        if !loans.expire(now).isEmpty { _ = try setup.apply(plan(policy)) }
+    }
+
+    mutating func undo() throws(NetworkError) { try setup.undo() }
+
+    /// The networks of the LAN interfaces whose devices have a profile of their own.
+    func scopes() -> [RoutingSettings.Scope] {
+        let own = settings.lan.filter { $0.profile != nil }
+        guard !own.isEmpty, let addresses = try? NetworkInterface.addresses() else { return [] }
+        return addresses.compactMap { address in
+            guard let lan = own.first(where: { $0.interface == address.interface }), let profile = lan.profile,
+                let network = IPPrefix(address.address, length: address.prefixLength)
+            else { return nil }
+            return RoutingSettings.Scope(network: network, profile: profile)
+        }
+    }
+
+    private func plan(_ policy: Policy) -> NetworkPlan {
+        var plan = NetworkPlan(
+            setup: settings.setup, tunnel: tunnel, mtu: settings.mtu, mark: settings.mark, fake: pools,
+            lan: settings.lan.map { .init($0.interface, Self.capture(policy, $0.profile)) })
+        plan.own = Self.capture(policy, nil)
+        plan.captured = prefixes(policy)
+        plan.lent = loans.loans.map { .init(device: $0.device, address: $0.address, until: $0.until) }
+        plan.upstreams = policy.settings.upstreamMachines
+        plan.dnsPort = dnsPort
+        plan.whenDown = settings.whenDown
+        plan.ipv6 = policy.settings.ipv6
+        plan.uplinks = settings.uplinks
+        return plan
+    }
+
+    private static func capture(_ policy: Policy, _ profile: Int?) -> NetworkPlan.Capture {
+        switch policy.capture(ofProfile: profile ?? policy.settings.active) {
+        case .names: .names
+        case .all: .all
+        }
+    }
+
+    /// What rules send to anything but DIRECT, of all profiles in use.
+    private func prefixes(_ policy: Policy) -> [IPPrefix] {
+        var found: [IPPrefix] = []
+        for profile in [policy.settings.active] + settings.lan.compactMap(\.profile) {
+            guard case .names(let prefixes) = policy.capture(ofProfile: profile) else { continue }
+            for prefix in prefixes where !found.contains(prefix) { found.append(prefix) }
+        }
+        return found
+    }
+
+    private mutating func news(_ found: [NetworkNotice]) -> [NetworkNotice] {
+        let fresh = found.filter { !notices.contains($0) }
+        notices = found
+        return fresh
+    }
+}

@@ -1,0 +1,44 @@
+/// What DNS says about a name to a device.
+
+import Addresses
+import Names
+import Routing
+
+extension Policy {
+    /// Whether a name gets a fake address, its real one, or none.
+    ///
+    /// What a rule says counts more than what is done for phones.
+    func nameVerdict(_ name: String, for device: IPAddress) -> NameVerdict {
+        if settings.upstreamMachines.contains(device) || isNeverFaked(name) { return .real(maximumTTL: nil) }
+        let profile = settings.profiles[profile(of: device)]
+        guard case .settled(let decision) = profile.rules.verdict(forName: name, device: device) else { return .fake }
+        let maximumTTL = profile.rules.mode == .domain ? settings.maximumTTL : nil
+        if decision.origin == nil {
+            if list(of: name, in: settings.phones.denied) != nil { return .nonexistent }
+            if list(of: name, in: settings.phones.direct) != nil { return .real(maximumTTL: maximumTTL) }
+        }
+        switch decision.verdict {
+        case .direct: return .real(maximumTTL: maximumTTL)
+        // A refused name has an address too: the flow log says why nothing answers there.
+        case .proxy, .profile, .reject: return .fake
+        }
+    }
+
+    /// Whether the flows of a name reach us by a fake address.
+    func isFaked(_ name: String, for device: IPAddress) -> Bool {
+        settings.fakesNames && nameVerdict(name, for: device) == .fake
+    }
+
+    private func isNeverFaked(_ name: String) -> Bool {
+        settings.neverFaked.contains { name == $0 || name.hasSuffix(".\($0)") }
+    }
+}
+
+extension Policy {
+    /// What has to be routed into the TUN device for devices of a profile, and what forces it (DESIGN.md, decision 6).
+    func capture(ofProfile position: Int) -> Capture {
+        if let egress = settings.egress { return .all(because: "egress \"\(id(ofProfile: egress))\"") }
+        guard settings.fakesNames else { return .all(because: "names get no fake addresses (dns.mode)") }
+        return settings.profiles[position].rules.capture
+    }
+}

@@ -1,0 +1,151 @@
+/// # What decides
+///
+/// A policy is the answer to two questions, as of one configuration: where does this flow go, and what does DNS say
+/// about this name. It never changes; a switch publishes another one, and flows whose answer differs are reset.
+///
+///     device ──▶ profile ──▶ rules ──▶ verdict ──▶ an upstream, the target itself, or no
+///
+/// An upstream that two policies in a row have in common is the same object, with what was learned about it.
+
+import Addresses
+import Routing
+import Upstreams
+import Wire
+
+final class Policy: Sendable {
+    let settings: RoutingSettings
+    /// One for each profile.
+    let upstreams: [Upstream]
+    /// The target itself.
+    let direct: Upstream
+
+    /// Our own DNS service; nil where there is none.
+    let dnsService: Upstream?
+
+    /// Takes over the upstreams of the policy before where their settings are the same.
+    init(_ settings: RoutingSettings, after previous: Policy? = nil) throws(UpstreamSettingsError) {
+        self.settings = settings
+        var next = previous.map { $0.highestNumber + 1 } ?? 0
+        func upstream(_ settings: UpstreamSettings) throws(UpstreamSettingsError) -> Upstream {
+            if let known = previous?.all.first(where: { $0.settings == settings }) { return known }
+            defer { next += 1 }
+            return try Upstream(settings, number: next)
+        }
+        var upstreams: [Upstream] = []
+        for profile in settings.profiles {
+            // Two profiles with one upstream share what is learned about it.
+            if let shared = upstreams.first(where: { $0.settings == profile.upstream }) {
+                upstreams.append(shared)
+            } else {
+                upstreams.append(try upstream(profile.upstream))
+            }
+        }
+        self.upstreams = upstreams
+        direct = try upstream(settings.direct)
+        if let service = settings.dnsService {
+            var door = settings.direct
+            door.policy.allowed.append(contentsOf: [IPPrefix(service.address, length: 32)].compactMap(\.self))
+            dnsService = try upstream(door)
+        } else {
+            dnsService = nil
+        }
+    }
+
+    private var all: [Upstream] { upstreams + [direct] + [dnsService].compactMap(\.self) }
+    private var highestNumber: Int { all.map(\.number).max() ?? 0 }
+
+    /// The position of a device's profile.
+    func profile(of device: IPAddress) -> Int {
+        settings.scopes.first { $0.network.contains(device) }?.profile ?? settings.active
+    }
+
+    /// The upstream of the active profile, and the profile's id.
+    var active: Upstream { upstreams[settings.active] }
+    var activeID: String { settings.profiles[settings.active].id }
+
+    /// What people call a profile; one that is gone has no name.
+    func id(ofProfile position: Int) -> String {
+        settings.profiles.indices.contains(position) ? settings.profiles[position].id : "-"
+    }
+
+    /// How what is not proxied leaves.
+    var egress: Upstream { settings.egress.map { upstreams[$0] } ?? direct }
+
+    /// Where what a device opens goes.
+    func route(to destination: Destination, from device: IPAddress, over network: Routing.Network = .tcp) -> Route {
+        let position = profile(of: device)
+        let profile = settings.profiles[position]
+        if settings.upstreamMachines.contains(device) {
+            return Route(way: .upstream(direct), profile: position, rule: "the device is an upstream")
+        }
+        if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
+            return Route(way: .refused, profile: position, rule: "phones: DNS over TLS")
+        }
+        let decision = profile.rules.decide(destination.query(from: device, network))
+        let rule = decision.origin?.description
+        if decision.origin == nil, let name = destination.name {
+            if let list = list(of: name, in: settings.phones.direct) {
+                return Route(way: .upstream(egress), profile: position, rule: list)
+            }
+            if let list = list(of: name, in: settings.phones.denied) {
+                return Route(way: .refused, profile: position, rule: list)
+            }
+        }
+        switch decision.verdict {
+        case .proxy: return Route(way: .upstream(upstreams[position]), profile: position, rule: rule)
+        case .profile(let id):
+            let other = settings.profiles.firstIndex { $0.id == id } ?? position
+            return Route(way: .upstream(upstreams[other]), profile: other, rule: rule)
+        case .direct: return Route(way: .upstream(egress), profile: position, rule: rule)
+        case .reject: return Route(way: .refused, profile: position, rule: rule)
+        }
+    }
+
+    /// Whether a stream's first octets are waited for, because a name in them could change where it goes.
+    func wantsSniffing(_ destination: Destination, from device: IPAddress) -> Bool {
+        guard destination.source != .fake, settings.sniffPorts.contains(destination.target.port) else { return false }
+        guard !settings.upstreamMachines.contains(device) else { return false }
+        let profile = settings.profiles[profile(of: device)]
+        switch profile.sniff {
+        case .off: return false
+        case .always: return true
+        case .needed:
+            if destination.alternatives.count > 1 { return true }
+            if destination.name != nil { return false }
+            return profile.connectName == .sni || profile.rules.nameMatters(destination.query(from: device))
+        }
+    }
+
+    /// Whether an upstream is asked for the name that a client says, whoever else has said it.
+    func bearsSaidNames(from device: IPAddress) -> Bool {
+        settings.profiles[profile(of: device)].connectName == .sni
+    }
+
+    /// The name of the first list that holds a name.
+    func list(of name: String, in lists: [RuleList]) -> String? {
+        lists.first { $0.contains(RouteQuery(name: name)) }.map { "phones: \($0.name)" }
+    }
+}
+
+/// Where a flow goes, and why.
+struct Route: Sendable {
+    enum Way: Sendable {
+        case upstream(Upstream)
+        case refused
+    }
+
+    var way: Way
+    /// The position of the profile that decided.
+    var profile: Int
+    /// The entry that matched, in words; nil when the mode decided.
+    var rule: String?
+
+    /// Whether both go the same way.
+    func goes(where other: Route) -> Bool {
+        switch (way, other.way) {
+        case (.upstream(let mine), .upstream(let its)): mine === its
+        case (.refused, .refused): true
+        case (.upstream, .refused), (.refused, .upstream): false
+        }
+    }
+}

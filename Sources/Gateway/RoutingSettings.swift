@@ -1,0 +1,118 @@
+/// What the gateway is told about where streams go: replaced whole while it runs.
+
+public import Addresses
+public import Routing
+public import Upstreams
+
+/// Profiles, and who has which.
+public struct RoutingSettings: Sendable {
+    /// Which names a CONNECT may bear.
+    public enum ConnectName: Sendable {
+        /// A name that DNS has given this device for the address, else the address.
+        case evidence
+        /// Whatever the client says in SNI or Host, for proxies that decrypt.
+        case sni
+    }
+
+    /// When a flow's first octets are looked at for a name.
+    public enum Sniff: Sendable {
+        /// When a name could change the decision, or two names could be meant.
+        case needed
+        case always
+        case off
+    }
+
+    public struct Profile: Sendable {
+        public var id: String
+        public var upstream: UpstreamSettings
+        public var rules: RuleSet
+        public var connectName = ConnectName.evidence
+        public var sniff = Sniff.needed
+        /// Addresses of listed names are routed into the TUN device too, for apps with a resolver of their own.
+        public var capturesAddresses = false
+        /// UDP that is no exception goes to its destination, instead of being refused.
+        public var letsDatagramsOut = false
+
+        public init(id: String, upstream: UpstreamSettings, rules: RuleSet) {
+            self.id = id
+            self.upstream = upstream
+            self.rules = rules
+        }
+    }
+
+    /// A network whose devices have a profile of their own.
+    public struct Scope: Equatable, Sendable {
+        public var network: IPPrefix
+        /// A position in `profiles`.
+        public var profile: Int
+
+        public init(network: IPPrefix, profile: Int) {
+            self.network = network
+            self.profile = profile
+        }
+    }
+
+    /// What is done for phones unless a rule says otherwise (DESIGN.md, "Phones").
+    public struct Phones: Sendable {
+        /// Connectivity checks and push, which go direct.
+        public var direct: [RuleList] = []
+        /// Names that do not exist here: what asks a network for permission to leave it, and known DoH servers.
+        public var denied: [RuleList] = []
+        /// DNS over TLS is refused at once (port 853), so that a device falls back to ours.
+        public var refusesEncryptedDNS = true
+
+        public init() {}
+    }
+
+    /// At least one.
+    public var profiles: [Profile]
+    /// The position of the profile of devices without one of their own.
+    public var active: Int
+    /// The first scope that holds a device counts.
+    public var scopes: [Scope] = []
+    /// How targets are dialled without a proxy.
+    public var direct: UpstreamSettings
+    /// The profile through whose upstream goes what is not proxied; nil: nothing does.
+    public var egress: Int?
+    /// Whether flows over IPv6 are carried.
+    public var ipv6 = true
+    /// Whether DNS answers with fake addresses.
+    public var fakesNames = false
+    /// The longest time to live of a real answer to a device in domain mode, in seconds.
+    public var maximumTTL: UInt32 = 60
+    /// Names that are never faked, with all below them: local ones, those of upstreams and resolvers.
+    public var neverFaked: [String] = []
+    /// Machines that are upstreams: what they send goes direct.
+    public var upstreamMachines: [IPAddress] = []
+    public var phones = Phones()
+    /// Where our own DNS service listens on this machine: who it is that asks DNS over TCP through the tunnel, anywhere.
+    public var dnsService: SocketAddress?
+    /// The ports on which a client's first octets may name its target.
+    public var sniffPorts: [UInt16] = [80, 443, 8080, 8443]
+
+    public init(profiles: [Profile], active: Int, direct: UpstreamSettings) {
+        precondition(profiles.indices.contains(active), "an active profile that is none")
+        self.profiles = profiles
+        self.active = active
+        self.direct = direct
+    }
+
+    /// One profile for everything, without rules.
+    public init(profile id: String, upstream: UpstreamSettings) {
+        var direct = upstream
+        direct.kind = .direct
+        direct.user = nil
+        direct.password = nil
+        self.init(profiles: [Profile(id: id, upstream: upstream, rules: .everything)], active: 0, direct: direct)
+    }
+}
+
+extension RuleSet {
+    /// Global mode without a rule.
+    public static var everything: RuleSet {
+        guard let rules = try? RuleSet(domains: [], bypass: [], rules: []) else {
+            preconditionFailure("no rules cannot be wrong")
+        }
+        return rules
+    }
+}

@@ -1,0 +1,148 @@
+/// Where a flow goes: which name it has, and what the rules say about it.
+///
+///     address ──▶ fake? its name · seen in an answer? that name · else the address itself
+///             ──▶ Policy.route ──▶ an upstream, the target itself, or no
+
+import Addresses
+import Bytes
+import Flows
+import Names
+import Relay
+import Routing
+import Upstreams
+import Wire
+
+extension Worker {
+    /// What becomes of a new flow.
+    enum Choice {
+        case goes(Destination, Route)
+        /// The client has to speak first, because a name in its words could change the answer.
+        case sniff(Destination)
+        case refused(CloseReason)
+    }
+
+    /// Decides about a flow of the tunnel.
+    func choose(for key: FlowKey) -> Choice {
+        if !shared.policy.settings.ipv6, !key.target.address.isIPv4 { return .refused(.familyOff) }
+        if key.target.port == 53, let question = dnsQuestion() { return question }
+        guard let destination = destination(of: key.target, from: key.client.address) else {
+            return .refused(.unknownFakeAddress)
+        }
+        if shared.policy.wantsSniffing(destination, from: key.client.address) { return .sniff(destination) }
+        return choose(destination, from: key.client.address)
+    }
+
+    /// DNS over TCP goes to our own service, wherever it was meant to go; nil where there is none.
+    private func dnsQuestion() -> Choice? {
+        let policy = shared.policy
+        guard let address = policy.settings.dnsService, let door = policy.dnsService else { return nil }
+        return .goes(Destination(address), Route(way: .upstream(door), profile: policy.settings.active))
+    }
+
+    /// Decides about a destination of which everything is known that will be.
+    func choose(_ destination: Destination, from device: IPAddress) -> Choice {
+        let route = shared.policy.route(to: destination, from: device)
+        if case .refused = route.way { return .refused(.rejected(rule: route.rule ?? "")) }
+        return .goes(destination, route)
+    }
+
+    /// What is known about an address that a device asks for; nil for a fake one that no name has.
+    func destination(of target: SocketAddress, from device: IPAddress) -> Destination? {
+        let target = SocketAddress(shared.realAddress(of: target.address), target.port)
+        guard let names = shared.names else { return Destination(target) }
+        if names.isFake(target.address) {
+            guard let name = names.name(of: target.address) else { return nil }
+            return Destination(name: name, port: target.port, source: .fake)
+        }
+        var destination = Destination(target)
+        if case .real(let seen) = names.open(target.address, for: device, now: now) { destination.alternatives = seen }
+        if let name = destination.alternatives.first { destination.take(name, from: .answer, isProven: true) }
+        return destination
+    }
+
+    /// What is known about what a SOCKS5 or HTTP client asks for, in its words.
+    func destination(of target: Target, from device: IPAddress) -> Destination? {
+        switch target.host {
+        case .address(let address):
+            return destination(of: SocketAddress(address, target.port), from: device)
+        case .name(let text):
+            guard let name = try? DomainName.normalise(text) else { return nil }
+            return Destination(name: name, port: target.port, source: .client)
+        }
+    }
+
+    /// Decides about a flow of an inbound client.
+    func choose(for target: Target, of handle: Handle) -> Choice {
+        if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct {
+            var destination = Destination(target, name: nil, source: .client)
+            if case .name(let name) = target.host { destination.name = name.lowercased() }
+            let policy = shared.policy
+            return .goes(destination, Route(way: .upstream(policy.direct), profile: policy.settings.active))
+        }
+        let device = flows[handle].key.client.address
+        if case .name(let text) = target.host, (try? DomainName.normalise(text)) == nil {
+            return .refused(.badRequest("\(text) is no name of a host"))
+        }
+        guard let destination = destination(of: target, from: device) else { return .refused(.unknownFakeAddress) }
+        return choose(destination, from: device)
+    }
+
+    /// Takes a choice for a flow that is in the tables, and asks its upstream.
+    mutating func follow(_ choice: Choice, of handle: Handle) {
+        switch choice {
+        case .goes(let destination, let route):
+            guard case .upstream(let upstream) = route.way else { return }
+            flows[handle].takes(destination, route, through: upstream)
+            dial(handle)
+        case .sniff(let destination):
+            beginSniffing(handle, destination)
+        case .refused(let reason):
+            refuse(handle, because: reason)
+        }
+    }
+
+    /// Refuses a flow that is in the tables: a reset for a device, a reply for an inbound client.
+    private mutating func refuse(_ handle: Handle, because reason: CloseReason) {
+        counters.flowsRefused += 1
+        if flows[handle].endpoint != nil { return abort(handle, because: reason) }
+        flows[handle].ends(reason)
+        refuseInbound(handle, reason.failure, reason.words)
+        touch(handle)
+    }
+}
+
+extension Destination {
+    /// Takes a name for an address; only a proven one is what an upstream is asked for.
+    mutating func take(_ name: String, from source: NameSource, isProven: Bool) {
+        self.name = name
+        self.source = source
+        if isProven { target.host = .name(name) }
+    }
+
+    /// What is dialled when there is no proxy in between: the address that the device chose, if it has one.
+    var direct: Target {
+        Target(host: address.map(Host.address) ?? target.host, port: target.port)
+    }
+}
+
+extension Flow {
+    /// Notes where the flow goes.
+    mutating func takes(_ destination: Destination, _ route: Route, through upstream: Upstream) {
+        outbound = upstream
+        target = upstream.server == nil ? destination.direct : destination.target
+        name = destination.name
+        nameSource = destination.source
+        profile = route.profile
+        rule = route.rule
+    }
+}
+
+extension CloseReason {
+    /// How an inbound client is told of a refusal that nobody was asked about.
+    fileprivate var failure: DialFailure {
+        switch self {
+        case .unknownFakeAddress: .targetUnknown("")
+        default: .forbidden
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// What the DNS service is told about names, and what it is told about one name.
+
+public import Addresses
+
+/// What DNS does with a name for a device.
+public enum NameVerdict: Equatable, Sendable {
+    /// The name is proxied: it has an address of the fake range.
+    case fake
+    /// The resolvers' answer, with TTLs of at most so many seconds.
+    case real(maximumTTL: UInt32?)
+    /// NXDOMAIN.
+    case nonexistent
+    /// The name exists and has nothing (NODATA).
+    case empty
+    case refused
+}
+
+/// How names of connections become known.
+public enum AnswerMode: Equatable, Sendable {
+    /// Proxied names have fake addresses.
+    case fakeIP
+    /// All names have their real addresses, and who was told which is remembered.
+    case snoop
+    /// Everything is the resolvers' answer.
+    case off
+}
+
+/// The families of addresses that proxied names have.
+public enum AnswerFamilies: Equatable, Sendable {
+    /// AAAA is empty: with both, a phone opens a second connection whenever the proxy takes over 250 ms (RFC 8305).
+    case ipv4
+    case ipv6
+    case both
+}
+
+public struct AnswerSettings: Equatable, Sendable {
+    public var mode = AnswerMode.fakeIP
+    public var families = AnswerFamilies.ipv4
+    /// Names that never have a fake address, nor anything below them: the lab's own ones, those of upstreams and
+    /// resolvers, the domain that DHCP hands out.
+    public var localNames: [String] = []
+    /// The gateway's own addresses, as `starship.internal` has them.
+    public var gateway: [IPAddress] = []
+    /// Whether devices may use iCloud Private Relay, and learn of resolvers of their own.
+    public var allowsPrivateRelay = false
+
+    public init() {}
+}

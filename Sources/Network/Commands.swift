@@ -1,0 +1,94 @@
+/// Running ip(8) and nft(8), and reading what they say when they refuse.
+
+import LinuxIO
+
+enum Commands {
+    /// Runs the lines as one `ip -batch`; it stops at the first that is refused.
+    ///
+    /// Returns how many were done and, when not all, why.
+    static func batch(_ lines: [String], isIPv4: Bool) -> (done: Int, error: NetworkError?) {
+        guard !lines.isEmpty else { return (0, nil) }
+        let arguments = [isIPv4 ? "-4" : "-6", "-batch", "-"]
+        let outcome: Tool.Outcome
+        do throws(SystemCallError) {
+            outcome = try Tool.run("ip", arguments, input: lines.map { "\($0)\n" }.joined())
+        } catch {
+            // How far a killed program has come nobody knows: all lines count as done, and taking back what is
+            // not there harms nothing.
+            return (lines.count, .system(error))
+        }
+        guard outcome.status != 0 else { return (lines.count, nil) }
+        let line = failedLine(outcome.errors)
+        let text = line.flatMap { lines.indices.contains($0 - 1) ? lines[$0 - 1] : nil } ?? ""
+        let name = (["ip"] + arguments.dropLast()).joined(separator: " ")
+        return (
+            line.map { $0 - 1 } ?? lines.count,
+            .command(name, line: line, text: text, words: words(of: outcome.errors))
+        )
+    }
+
+    /// Runs lines whatever becomes of each, and returns what the first refused one said.
+    @discardableResult
+    static func force(_ lines: [String], isIPv4: Bool) -> NetworkError? {
+        guard !lines.isEmpty else { return nil }
+        let arguments = [isIPv4 ? "-4" : "-6", "-force", "-batch", "-"]
+        do throws(SystemCallError) {
+            let outcome = try Tool.run("ip", arguments, input: lines.map { "\($0)\n" }.joined())
+            guard outcome.status != 0 else { return nil }
+            let line = failedLine(outcome.errors)
+            let text = line.flatMap { lines.indices.contains($0 - 1) ? lines[$0 - 1] : nil } ?? ""
+            let name = (["ip"] + arguments.dropLast()).joined(separator: " ")
+            return .command(name, line: line, text: text, words: words(of: outcome.errors))
+        } catch {
+            return .system(error)
+        }
+    }
+
+    /// Runs a text as one transaction of nft(8).
+    static func firewall(_ text: String) throws(NetworkError) {
+        let outcome: Tool.Outcome
+        do throws(SystemCallError) {
+            outcome = try Tool.run("nft", ["-f", "-"], input: text)
+        } catch {
+            throw .system(error)
+        }
+        guard outcome.status != 0 else { return }
+        // "/dev/stdin:3:5-10: Error: …", then the line, then carets below what is meant.
+        let first = outcome.errors.split(separator: "\n").first.map(String.init) ?? ""
+        let parts = first.split(separator: ":", maxSplits: 3, omittingEmptySubsequences: false)
+        let line = parts.count == 4 ? Int(parts[1]) : nil
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let said = line.flatMap { lines.indices.contains($0 - 1) ? String(lines[$0 - 1]) : nil } ?? ""
+        let words = parts.count == 4 ? String(parts[3]) : first
+        throw .command("nft -f", line: line, text: trimmed(said), words: trimmed(words))
+    }
+
+    /// What nft(8) shows of a part of the rules without the elements of sets; nil when there is no such part.
+    static func listing(_ part: String) throws(NetworkError) -> String? {
+        do throws(SystemCallError) {
+            let arguments = ["-t", "list"] + part.split(separator: " ").map(String.init)
+            let outcome = try Tool.run("nft", arguments, input: "")
+            return outcome.status == 0 ? outcome.output : nil
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// "Command failed -:3" stands behind the kernel's words; with -force the first such line counts.
+    private static func failedLine(_ errors: String) -> Int? {
+        for line in errors.split(separator: "\n") where line.hasPrefix("Command failed ") {
+            return line.lastIndex(of: ":").flatMap { Int(line[line.index(after: $0)...]) }
+        }
+        return nil
+    }
+
+    private static func words(of errors: String) -> String {
+        let lines = errors.split(separator: "\n").prefix { !$0.hasPrefix("Command failed ") }
+        return lines.isEmpty ? trimmed(errors) : lines.map { trimmed(String($0)) }.joined(separator: "; ")
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\n" }
+        return String(text.drop(while: isBlank).reversed().drop(while: isBlank).reversed())
+    }
+}

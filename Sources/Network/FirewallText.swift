@@ -1,0 +1,209 @@
+/// Our one nftables table, as nft(8) reads it.
+///
+/// It replaces the former one in a single transaction, so there is no moment without it.
+///
+///     lend         LAN packets for lent addresses get our mark, by which a rule leads them into the TUN device
+///     dns          port 53 of the LAN, to whatever address, goes to the DNS service
+///     clamp        the MSS of forwarded connections is at most what the path to the LAN takes
+///     switched     flows on the other side of a switch are reset at their next packet
+///     uplink       what leaves by the uplink has the gateway's address; into the TUN device devices keep theirs
+///     keep, own    host: inbound connections and our own are known again by their connection mark
+
+import Addresses
+import Bytes
+import LinuxIO
+
+struct FirewallText {
+    private let view: MachineView
+    private let standing: [StandingConnection]
+
+    init(_ view: MachineView, standing: [StandingConnection]) {
+        self.view = view
+        self.standing = standing
+    }
+
+    private var plan: NetworkPlan { view.plan }
+
+    /// The first two lines remove the table whether or not it is there (nft has no other word for that before 1.0.7).
+    static let removal = "table inet \(NetworkNames.firewallTable)\ndelete table inet \(NetworkNames.firewallTable)\n"
+
+    var text: String {
+        var chains = plan.setup == .host ? host : gateway
+        chains.append(Chain("refuse", nil, ["meta l4proto tcp reject with tcp reset", "reject"]))
+        let body = (sets + chains.filter { !$0.rules.isEmpty }.map(\.text)).joined(separator: "\n")
+        return Self.removal + "table inet \(NetworkNames.firewallTable) {\n\(body)}\n"
+    }
+
+    // Pieces
+
+    private struct Chain {
+        let name: String
+        let hook: String?
+        let rules: [String]
+
+        init(_ name: String, _ hook: String?, _ rules: [String]) {
+            self.name = name
+            self.hook = hook
+            self.rules = rules
+        }
+
+        var text: String {
+            let lines = (hook.map { ["type \($0); policy accept;"] } ?? []) + rules
+            return "\tchain \(name) {\n" + lines.map { "\t\t\($0)\n" }.joined() + "\t}\n"
+        }
+    }
+
+    private func quoted(_ name: String) -> String { "\"\(name)\"" }
+    private func list(_ items: [String]) -> String { "{ \(items.joined(separator: ", ")) }" }
+    private func names(_ interfaces: [String]) -> String { list(interfaces.map(quoted)) }
+
+    private var tunnel: String { quoted(plan.tunnel) }
+
+    private func hex(_ value: UInt32) -> String {
+        let digits = String(value, radix: 16)
+        return "0x" + String(repeating: "0", count: 8 - digits.count) + digits
+    }
+
+    /// Others' bits of a mark stay as they are.
+    private func setMark(_ kind: String) -> String {
+        "\(kind) mark set \(kind) mark & \(hex(~plan.mark.mask)) | \(hex(plan.mark.value))"
+    }
+
+    private func hasMark(_ kind: String, _ comparison: String = "==") -> String {
+        "\(kind) mark & \(hex(plan.mark.mask)) \(comparison) \(hex(plan.mark.value))"
+    }
+
+    /// What only devices' packets match: the interface, and with one arm their networks.
+    private var devices: [String] {
+        let plain = plan.lan.filter { !view.isOneArm($0) }.map(\.interface)
+        var matches = plain.isEmpty ? [] : ["iifname \(names(plain))"]
+        for lan in plan.lan where view.isOneArm(lan) {
+            for (family, isIPv4) in [("ip", true), ("ip6", false)] {
+                let networks = view.machine.connected(lan.interface, isIPv4: isIPv4).map(\.text)
+                guard !networks.isEmpty else { continue }
+                matches.append("iifname \(quoted(lan.interface)) \(family) saddr \(list(networks))")
+            }
+        }
+        return matches
+    }
+
+    private func forDevices(_ rule: String) -> [String] { devices.map { "\($0) \(rule)" } }
+
+    // Gateway
+
+    private var sets: [String] {
+        if plan.setup == .host { return StandingConnection.sets(standing) }
+        return ["ipv4", "ipv6"].map { family in
+            "\tset lent_\(family) {\n\t\ttype \(family)_addr . \(family)_addr\n\t\tflags timeout\n\t}\n"
+        }
+    }
+
+    private var gateway: [Chain] {
+        [
+            Chain(
+                "lend", "filter hook prerouting priority mangle",
+                forDevices("ip saddr . ip daddr @lent_ipv4 \(setMark("meta"))")
+                    + forDevices("ip6 saddr . ip6 daddr @lent_ipv6 \(setMark("meta"))")),
+            Chain("dns", "nat hook prerouting priority dstnat", plan.dnsPort.map { forDevices(redirection($0)) } ?? []),
+            Chain("clamp", "filter hook forward priority mangle", clamp),
+            Chain("switched", "filter hook forward priority filter - 10", switched),
+            Chain("redirects", "filter hook output priority filter", redirects),
+            Chain("uplink", "nat hook postrouting priority srcnat", masquerade),
+        ]
+    }
+
+    private func redirection(_ port: UInt16) -> String {
+        "meta l4proto { tcp, udp } th dport 53 redirect to :\(port)"
+    }
+
+    private var clamp: [String] {
+        guard !plan.lan.isEmpty else { return [] }
+        return ["iifname", "oifname"].map {
+            "\($0) \(names(plan.lan.map(\.interface))) "
+                + "tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu"
+        }
+    }
+
+    /// A flow that had the uplink's address would keep it on its way into the TUN device, and one that was first
+    /// seen on its way there has none to leave by the uplink with. What has no mark and no other address, as
+    /// IPv6, passes: the gateway itself resets what it does not know.
+    private var switched: [String] {
+        let into = "oifname \(tunnel) ct direction original"
+        return forDevices("\(into) ct status snat jump refuse")
+            + forDevices("\(into) ct state new \(setMark("ct"))")
+            + forDevices("oifname != \(tunnel) ct direction original \(hasMark("ct")) jump refuse")
+    }
+
+    /// The kernel has a setting against redirects for IPv4 only.
+    private var redirects: [String] {
+        let arms = plan.lan.filter { view.isOneArm($0) }.map(\.interface)
+        return arms.isEmpty ? [] : ["oifname \(names(arms)) icmpv6 type nd-redirect drop"]
+    }
+
+    private var masquerade: [String] {
+        let lan = plan.lan.filter { !view.isOneArm($0) }.map(\.interface)
+        var rules: [String] = []
+        if !lan.isEmpty, !view.uplinks.isEmpty {
+            let way = "iifname \(names(lan)) oifname \(names(view.uplinks))"
+            // IPv6 devices have addresses of their own, unless the LAN is one without (RFC 4193).
+            rules = ["\(way) meta nfproto ipv4 masquerade", "\(way) ip6 saddr fc00::/7 ip6 daddr != fc00::/7 masquerade"]
+        }
+        for lan in plan.lan where view.isOneArm(lan) {
+            let name = quoted(lan.interface)
+            rules += devices.filter { $0.hasPrefix("iifname \(name) ") }.map { "\($0) oifname \(name) masquerade" }
+        }
+        return rules
+    }
+
+    // Host
+
+    private var host: [Chain] {
+        let own = list(plan.addresses.filter(\.isIPv4).map(\.description))
+        let own6 = list(plan.addresses.filter { !$0.isIPv4 }.map(\.description))
+        let elsewhere = "oifname != { \"lo\", \(tunnel) }"
+        return [
+            Chain(
+                "keep", "filter hook prerouting priority mangle",
+                [
+                    "iifname != { \"lo\", \(tunnel) } fib daddr type local ct direction original \(setMark("ct"))",
+                    "\(hasMark("ct")) \(setMark("meta"))",
+                ]),
+            Chain(
+                "own", "route hook output priority mangle",
+                StandingConnection.rules.map { "\($0) \(setMark("ct"))" }
+                    + ["\(hasMark("meta")) \(setMark("ct"))", "\(hasMark("ct")) \(setMark("meta"))"]),
+            Chain(
+                "dns", "nat hook output priority dstnat",
+                plan.dnsPort.map { ["\(hasMark("meta", "!=")) \(redirection($0))"] } ?? []),
+            Chain(
+                "switched", "filter hook output priority filter",
+                (own == "{  }" ? [] : ["\(elsewhere) ip saddr \(own) jump refuse"])
+                    + (own6 == "{  }" ? [] : ["\(elsewhere) ip6 saddr \(own6) jump refuse"])),
+        ]
+    }
+}
+
+extension FirewallText {
+    /// Lines that lend what still is lent, for the time that is left of it.
+    static func lending(_ lent: [NetworkPlan.Lent], now: Instant) -> String {
+        var lines = ""
+        for family in ["ipv4", "ipv6"] {
+            let elements = lent.filter {
+                $0.device.isIPv4 == (family == "ipv4") && $0.address.isIPv4 == $0.device.isIPv4 && $0.until > now
+            }
+            .map { item in
+                let seconds = ((item.until - now).nanoseconds + 999_999_999) / 1_000_000_000
+                return "\(item.device) . \(item.address) timeout \(seconds)s"
+            }
+            guard !elements.isEmpty else { continue }
+            lines += "add element inet \(NetworkNames.firewallTable) lent_\(family) { "
+            lines += Set(elements).sorted().joined(separator: ", ") + " }\n"
+        }
+        return lines
+    }
+
+    /// Lines that empty the sets.
+    static let forgetting = ["ipv4", "ipv6"].map {
+        "flush set inet \(NetworkNames.firewallTable) lent_\($0)\n"
+    }.joined()
+}

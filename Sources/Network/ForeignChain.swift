@@ -1,0 +1,149 @@
+/// Chains of other people's firewalls that drop what a gateway forwards: Docker's, ufw's, firewalld's.
+///
+/// A packet has to pass every chain of a hook, so no rule of ours can make up for them. They are found, named with
+/// the commands that mend them, and left alone.
+
+/// A chain that ends in a refusal and knows nothing of our LAN.
+public struct ForeignChain: Hashable, Sendable, CustomStringConvertible {
+    public enum Manager: Sendable {
+        case docker
+        case ufw
+        case firewalld
+        case other
+    }
+
+    public enum Hook: String, Sendable {
+        case forward
+        case input
+    }
+
+    public let manager: Manager
+    public let hook: Hook
+    /// The family and the table, `ip filter`.
+    public let table: String
+    public let chain: String
+    /// The commands for a shell.
+    public let mending: [String]
+
+    public var description: String {
+        let what = hook == .forward ? "drops what devices send through the gateway" : "drops what devices ask the gateway"
+        return "the firewall's chain \(table) \(chain) \(what); to mend it: \(mending.joined(separator: "; "))"
+    }
+
+    /// Finds them in what `nft list ruleset` shows.
+    static func find(_ ruleset: String, lan: [String], _ dnsPort: UInt16?) -> [ForeignChain] {
+        let tables = ListedTable.read(ruleset).filter { $0.name != "inet \(NetworkNames.firewallTable)" }
+        var found: [ForeignChain] = []
+        for table in tables where !table.name.hasPrefix("arp ") && !table.name.hasPrefix("bridge ") {
+            for chain in table.chains where chain.refusesRest {
+                guard let hook = chain.hook.flatMap(Hook.init(rawValue:)), hook == .forward || dnsPort != nil else {
+                    continue
+                }
+                let closed = lan.filter { !table.accepts($0, hook, dnsPort) }
+                guard !closed.isEmpty else { continue }
+                let manager = table.manager
+                found.append(
+                    ForeignChain(
+                        manager: manager, hook: hook, table: table.name, chain: chain.name,
+                        mending: closed.flatMap { mending(manager, hook, table, chain.name, $0, dnsPort ?? 53) }))
+            }
+        }
+        return found
+    }
+
+    private static func mending(
+        _ manager: Manager, _ hook: Hook, _ table: ListedTable, _ chain: String, _ lan: String, _ port: UInt16
+    ) -> [String] {
+        switch (manager, hook) {
+        case (.docker, .forward):
+            let tool = table.name.hasPrefix("ip6 ") ? "ip6tables" : "iptables"
+            return ["-i", "-o"].map { "\(tool) -I DOCKER-USER \($0) \(lan) -j ACCEPT" }
+        case (.ufw, .forward): return ["in", "out"].map { "ufw route allow \($0) on \(lan)" }
+        case (.ufw, .input): return ["ufw allow in on \(lan) to any port \(port)"]
+        case (.firewalld, _):
+            return ["firewall-cmd --permanent --zone=trusted --change-interface=\(lan)", "firewall-cmd --reload"]
+        case (_, .forward):
+            return ["iifname", "oifname"].map { "nft insert rule \(table.name) \(chain) \($0) \(lan) accept" }
+        case (_, .input):
+            return ["nft insert rule \(table.name) \(chain) iifname \(lan) meta l4proto { tcp, udp } th dport \(port) accept"]
+        }
+    }
+}
+
+/// A table as `nft list ruleset` shows it.
+struct ListedTable {
+    struct Chain {
+        let name: String
+        var hook: String?
+        var policyDrops = false
+        var rules: [Substring] = []
+
+        /// Whether a packet that no rule names is dropped or refused.
+        var refusesRest: Bool {
+            guard hook != nil else { return false }
+            if policyDrops { return true }
+            // firewalld accepts by policy and refuses in its last rule.
+            let last = rules.last.map(ListedTable.plain) ?? ""
+            return last == "drop" || last.hasPrefix("reject")
+        }
+    }
+
+    let name: String
+    var chains: [Chain] = []
+
+    static func read(_ text: String) -> [ListedTable] {
+        var tables: [ListedTable] = []
+        var chain: Chain?
+        for line in text.split(separator: "\n") {
+            let depth = line.prefix { $0 == "\t" }.count
+            let content = line.dropFirst(depth)
+            if depth == 0, content.hasPrefix("table "), content.hasSuffix(" {") {
+                tables.append(ListedTable(name: String(content.dropFirst(6).dropLast(2))))
+            } else if depth == 1, content.hasPrefix("chain "), content.hasSuffix(" {") {
+                chain = Chain(name: String(content.dropFirst(6).dropLast(2)))
+            } else if depth == 1, content == "}", let whole = chain {
+                if !tables.isEmpty { tables[tables.count - 1].chains.append(whole) }
+                chain = nil
+            } else if depth == 2, chain != nil {
+                if content.hasPrefix("type ") {
+                    let words = content.split(separator: " ")
+                    chain?.hook = words.firstIndex(of: "hook").map { String(words[$0 + 1]) }
+                    chain?.policyDrops = content.contains("policy drop")
+                } else {
+                    chain?.rules.append(content)
+                }
+            }
+        }
+        return tables
+    }
+
+    /// A rule without its counter.
+    static func plain(_ rule: Substring) -> String {
+        let words = rule.split(separator: " ")
+        guard words.first == "counter" else { return words.joined(separator: " ") }
+        return words.dropFirst(words.count > 4 && words[1] == "packets" ? 5 : 1).joined(separator: " ")
+    }
+
+    var manager: ForeignChain.Manager {
+        if name.hasSuffix(" firewalld") { return .firewalld }
+        if chains.contains(where: { $0.name == "DOCKER-USER" }) { return .docker }
+        return chains.contains { $0.name.hasPrefix("ufw") } ? .ufw : .other
+    }
+
+    /// Whether some rule of the table lets the interface's packets pass, both ways where they are forwarded.
+    ///
+    /// firewalld sorts interfaces into zones, and its trusted zone accepts.
+    func accepts(_ interface: String, _ hook: ForeignChain.Hook, _ dnsPort: UInt16?) -> Bool {
+        let rules = chains.flatMap(\.rules)
+        func allows(_ key: String) -> Bool {
+            rules.contains { rule in
+                guard rule.contains("\(key) \"\(interface)\"") || rule.contains("\(key) \(interface) ") else {
+                    return false
+                }
+                return rule.contains("accept") || rule.contains("trusted")
+                    || (hook == .input && dnsPort.map { rule.contains("dport \($0)") } == true)
+            }
+        }
+        return hook == .input ? allows("iifname") : allows("iifname") && (allows("oifname") || manager == .firewalld)
+    }
+}

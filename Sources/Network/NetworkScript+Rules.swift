@@ -1,0 +1,88 @@
+/// Who asks which table.
+
+import Addresses
+import LinuxIO
+
+extension NetworkScript {
+    static func rules(_ view: MachineView) -> [KernelRule] {
+        view.families.flatMap { isIPv4 in
+            let family = RuleFamily(view: view, isIPv4: isIPv4)
+            return view.plan.setup == .host ? family.host : family.gateway
+        }
+    }
+}
+
+/// The rules of one family; the kernel keeps both apart.
+private struct RuleFamily {
+    typealias Priority = NetworkNames.Priority
+
+    let view: MachineView
+    let isIPv4: Bool
+
+    private var plan: NetworkPlan { view.plan }
+    private var fake: [IPPrefix] { plan.fake.filter { $0.base.isIPv4 == isIPv4 } }
+
+    private func rule(
+        _ priority: UInt32, from source: IPPrefix? = nil, to destination: IPPrefix? = nil, by incoming: String? = nil,
+        marked: Bool = false, _ action: KernelRule.Action, suppressed: Int? = nil
+    ) -> KernelRule {
+        KernelRule(
+            isIPv4: isIPv4, priority: priority, source: source, destination: destination, incoming: incoming,
+            mark: marked ? KernelRule.Mark(value: plan.mark.value, mask: plan.mark.mask) : nil, action,
+            suppressed: suppressed)
+    }
+
+    /// Devices: by the interface that they are on, or by their address.
+    var gateway: [KernelRule] {
+        var rules: [KernelRule] = []
+        for lan in plan.lan {
+            rules += view.exempt.filter { $0.isIPv4 == isIPv4 }.map {
+                rule(Priority.exempt, from: IPPrefix(host: $0), by: lan.interface, .goto(Priority.end))
+            }
+            rules.append(rule(Priority.lent, by: lan.interface, marked: true, .lookup(NetworkNames.allTable)))
+            for device in plan.devices where device.address.isIPv4 == isIPv4 {
+                let source = IPPrefix(host: device.address)
+                rules += capture(device.capture, Priority.device, from: source, by: lan.interface)
+                rules.append(rule(Priority.deviceEnd, from: source, by: lan.interface, .goto(Priority.end)))
+            }
+            for source in sources(of: lan) {
+                rules += capture(lan.capture, Priority.interface, from: source, by: lan.interface)
+            }
+        }
+        return rules + [rule(Priority.end, .nothing)]
+    }
+
+    /// Everybody on an interface; with one arm the uplink's packets come by it too, so the networks are named.
+    private func sources(of lan: NetworkPlan.LAN) -> [IPPrefix?] {
+        view.isOneArm(lan) ? view.machine.connected(lan.interface, isIPv4: isIPv4) : [nil]
+    }
+
+    private func capture(
+        _ capture: NetworkPlan.Capture, _ priority: UInt32, from source: IPPrefix?, by incoming: String
+    ) -> [KernelRule] {
+        switch capture {
+        case .none:
+            fake.map { rule(priority, from: source, to: $0, by: incoming, .lookup(NetworkNames.namesTable)) }
+        case .names, .all: [rule(priority, from: source, by: incoming, .lookup(capture.table))]
+        }
+    }
+
+    /// This machine's own sockets ("iif lo"), but for those that bear our mark; of "all", what the machine has
+    /// routes of its own for stays outside.
+    var host: [KernelRule] {
+        var rules = [
+            rule(Priority.exempt, by: "lo", marked: true, .goto(Priority.end)),
+            rule(Priority.own, by: "lo", .lookup(NetworkNames.namesTable)),
+        ]
+        switch plan.own {
+        case .none:
+            rules.removeLast()
+            rules += fake.map { rule(Priority.own, to: $0, by: "lo", .lookup(NetworkNames.namesTable)) }
+        case .names: break
+        case .all:
+            rules.append(rule(Priority.connected, by: "lo", .lookup(KernelRoute.mainTable), suppressed: 0))
+            rules.append(rule(Priority.everything, by: "lo", .lookup(NetworkNames.allTable)))
+        }
+        return rules + [rule(Priority.end, .nothing)]
+    }
+}

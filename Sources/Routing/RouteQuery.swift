@@ -1,0 +1,137 @@
+/// What is asked about a flow, and what is answered: the words that every part of the gateway shares.
+
+public import Addresses
+
+/// What carries a flow.
+public enum Network: String, Hashable, Sendable {
+    case tcp
+    case udp
+}
+
+/// What is known of a flow; nil is not known, and a rule that looks at it does not match.
+public struct RouteQuery: Equatable, Sendable {
+    /// As `DomainName.normalise` returns it: lower-case A-labels without a trailing dot.
+    public var name: String?
+    /// Where the flow goes, never a fake address: those say nothing.
+    public var address: IPAddress?
+    public var port: UInt16?
+    /// The device's address.
+    public var source: IPAddress?
+    public var network: Network?
+
+    public init(
+        name: String? = nil, address: IPAddress? = nil, port: UInt16? = nil, source: IPAddress? = nil,
+        network: Network? = nil
+    ) {
+        self.name = name
+        self.address = address
+        self.port = port
+        self.source = source
+        self.network = network
+    }
+}
+
+/// What happens to a flow.
+public enum Verdict: Hashable, Sendable, CustomStringConvertible {
+    /// Through the upstream of the device's profile.
+    case proxy
+    /// Through the upstream of another profile.
+    case profile(String)
+    case direct
+    case reject
+
+    /// As the rules spell it.
+    public var description: String {
+        switch self {
+        case .proxy: "PROXY"
+        case .profile(let name): name
+        case .direct: "DIRECT"
+        case .reject: "REJECT"
+        }
+    }
+}
+
+/// Whether the domain list says what is proxied, or everything is.
+public enum Mode: String, Sendable {
+    case domain
+    case global
+}
+
+/// One entry of a list as the configuration has it.
+public struct SourceText: Equatable, Sendable {
+    public var text: String
+    public var line: Int?
+    public var file: String?
+
+    public init(text: String, line: Int? = nil, file: String? = nil) {
+        self.text = text
+        self.line = line
+        self.file = file
+    }
+}
+
+/// Which entry decided, for whoever asks why.
+public struct RuleOrigin: Equatable, Sendable, CustomStringConvertible {
+    /// `rules`, `bypass`, `domains`, or the name of a set.
+    public var list: String
+    public var file: String?
+    public var line: Int?
+    /// The entry; one of a set is spelled as the domain list would spell it.
+    public var text: String
+    /// The rule that names the set, when the entry is in one.
+    public var through: SourceText?
+
+    public init(list: String, file: String? = nil, line: Int? = nil, text: String, through: SourceText? = nil) {
+        self.list = list
+        self.file = file
+        self.line = line
+        self.text = text
+        self.through = through
+    }
+
+    /// `rules, starship.json5:12: DOMAIN,a.example,DIRECT`; an entry of a set is followed by the rule.
+    public var description: String {
+        var place = Self.place(file: file, line: line)
+        if !place.isEmpty { place = ", " + place }
+        guard let through else { return "\(list)\(place): \(text)" }
+        let rule = Self.place(file: through.file, line: through.line)
+        return "\(list)\(place): \(text) (by \(rule.isEmpty ? "" : rule + ": ")\(through.text))"
+    }
+
+    static func place(file: String?, line: Int?) -> String {
+        switch (file, line) {
+        case (nil, nil): ""
+        case (nil, let line?): "line \(line)"
+        case (let file?, nil): file
+        case (let file?, let line?): "\(file):\(line)"
+        }
+    }
+}
+
+/// What happens to a flow, and why.
+public struct Decision: Equatable, Sendable {
+    public var verdict: Verdict
+    /// The entry that matched; nil when none did and the mode decided.
+    public var origin: RuleOrigin?
+
+    public init(verdict: Verdict, origin: RuleOrigin? = nil) {
+        self.verdict = verdict
+        self.origin = origin
+    }
+}
+
+/// What a name alone says about the flows to it.
+public enum NameOutcome: Equatable, Sendable {
+    /// Every flow to the name is decided so, whatever its port, network or device.
+    case settled(Decision)
+    /// It depends on the flow, and one of them may be proxied or refused.
+    case open
+}
+
+/// What has to be routed into the TUN device beside the fake range.
+public enum Capture: Equatable, Sendable {
+    /// Only these networks: everything else is decided by name, and names that are not direct get fake addresses.
+    case names(prefixes: [IPPrefix])
+    /// Everything, and which rule or mode forces it.
+    case all(because: String)
+}
