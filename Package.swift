@@ -64,8 +64,8 @@ let package = Package(
         program(
             "starshipd",
             [
-                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Relay", "Streams", "Upstreams",
-                "Wire",
+                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Names", "Network", "Relay", "Routing",
+                "Streams", "Upstreams", "Wire",
             ]),
         program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire"]),
 

@@ -1,8 +1,11 @@
 /// What a running gateway listens to: signals, the kernel's network, the end of loans, and its workers' troubles.
 
+import Addresses
 import Bytes
 import LinuxIO
 import Network
+import Routing
+import Upstreams
 
 /// What reading the configuration again has brought.
 public enum Reloaded: Sendable {
@@ -85,7 +88,7 @@ extension Gateway {
     private mutating func switchTo(_ routing: RoutingSettings) {
         let old = shared.policy
         var routing = routing
-        if keeper != nil { routing.scopes = keeper.value.scopes() }
+        if keeper != nil { (routing.lanNetworks, routing.scopes) = keeper.value.networks() }
         do throws(GatewayError) {
             let new = try Self.policy(routing, after: old)
             shared.board.replace(by: new)
@@ -150,11 +153,11 @@ extension Gateway {
 
     /// Has the policy know the networks that the LAN interfaces have now.
     private mutating func refreshScopes() {
-        let scopes = keeper.value.scopes()
+        let networks = keeper.value.networks()
         let policy = shared.policy
-        guard scopes != policy.settings.scopes else { return }
         var routing = policy.settings
-        routing.scopes = scopes
+        guard networks.all != routing.lanNetworks || networks.scopes != routing.scopes else { return }
+        (routing.lanNetworks, routing.scopes) = networks
         guard let new = try? Self.policy(routing, after: policy) else { return }
         shared.board.replace(by: new)
     }

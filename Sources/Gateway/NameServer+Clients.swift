@@ -56,7 +56,9 @@ extension NameServer {
     /// The device behind a client, or nil when the client may not ask.
     private mutating func device(_ client: SocketAddress, _ transport: Transport) -> IPAddress? {
         if client.address.isLoopback { return directory.device(client, transport) ?? client.address }
-        if settings.allow.contains(where: { $0.contains(client.address) }) { return client.address }
+        if settings.allow.contains(where: { $0.contains(client.address) }) || directory.mayAsk(client.address) {
+            return client.address
+        }
         counters.notAllowed += 1
         return nil
     }

@@ -1,45 +1,47 @@
 /// What the DNS service is told at its start, and whom it asks about names.
 
-import Addresses
-import Bytes
-import Names
+public import Addresses
+public import Bytes
+public import Names
 import Wire
 
-struct NameServerSettings: Sendable {
+public struct NameServerSettings: Sendable {
     /// Whom names that are not proxied are asked of.
-    enum Resolver: Equatable, Sendable {
+    public enum Resolver: Equatable, Sendable {
         /// The servers of the machine's own network, as its resolver file names them.
         case system
         case address(SocketAddress)
     }
 
     /// UDP and TCP; none: only the gateway itself asks.
-    var listen: [SocketAddress] = []
-    /// Who may ask; empty: this machine alone.
-    var allow: [IPPrefix] = []
-    var answers = AnswerSettings()
-    var resolvers: [Resolver] = [.system]
-    var order = ResolverOrder.ordered
-    var timeout = Interval.seconds(2)
+    public var listen: [SocketAddress] = []
+    /// Who may ask besides this machine and the devices on its LAN interfaces.
+    public var allow: [IPPrefix] = []
+    public var answers = AnswerSettings()
+    public var resolvers: [Resolver] = [.system]
+    public var order = ResolverOrder.ordered
+    public var timeout = Interval.seconds(2)
     /// Answers that are kept.
-    var cacheSize = 10_000
-    var mark: UInt32?
-    var logLevel = LogLevel.info
-    var isJournal = false
+    public var cacheSize = 10_000
+    public var mark: UInt32?
+    public var logLevel = LogLevel.info
+    public var isJournal = false
 
     /// Questions that wait for a resolver, in all and of one device.
-    var pendingLimit = 4096
-    var pendingPerDevice = 512
+    public var pendingLimit = 4096
+    public var pendingPerDevice = 512
     /// TCP connections of clients, how long they may be quiet (RFC 7766, section 6.2.3), and how many questions of one
     /// are worked on at a time.
-    var streamLimit = 256
-    var streamIdle = Interval.seconds(10)
-    var questionsPerStream = 64
+    public var streamLimit = 256
+    public var streamIdle = Interval.seconds(10)
+    public var questionsPerStream = 64
 
     /// resolv.conf(5), and the one that is read where the first names stubs of this machine alone.
-    var resolverFiles = ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"]
+    public var resolverFiles = ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"]
     /// Whether the domains in the resolver file count as local names.
-    var keepsSearchDomainsReal = true
+    public var keepsSearchDomainsReal = true
+
+    public init() {}
 }
 
 /// What the DNS service asks of the rest of the gateway; every question is answered at once.
@@ -55,6 +57,8 @@ struct NameDirectory: Sendable {
     /// Notes which real addresses of a name a device was told, and for how long.
     var note:
         @Sendable (_ name: String, _ addresses: [IPAddress], _ device: IPAddress, Interval, _ now: Instant) -> Void
+    /// Whether an address is a device's.
+    var mayAsk: @Sendable (IPAddress) -> Bool = { _ in false }
     /// The device for which a worker of this gateway asks, from this end of its socket.
     var device: @Sendable (_ client: SocketAddress, _ transport: Transport) -> IPAddress?
 }

@@ -5,7 +5,7 @@ import Addresses
 import Bytes
 import LinuxIO
 import Names
-import Network
+public import Network
 import Routing
 
 /// What the gateway does to the machine's network.
@@ -80,16 +80,17 @@ struct NetworkKeeper: ~Copyable {
 
     mutating func undo() throws(NetworkError) { try setup.undo() }
 
-    /// The networks of the LAN interfaces whose devices have a profile of their own.
-    func scopes() -> [RoutingSettings.Scope] {
-        let own = settings.lan.filter { $0.profile != nil }
-        guard !own.isEmpty, let addresses = try? NetworkInterface.addresses() else { return [] }
-        return addresses.compactMap { address in
-            guard let lan = own.first(where: { $0.interface == address.interface }), let profile = lan.profile,
+    /// The networks of the LAN interfaces as they are now, and which of them have a profile of their own.
+    func networks() -> (all: [IPPrefix], scopes: [RoutingSettings.Scope]) {
+        var networks: (all: [IPPrefix], scopes: [RoutingSettings.Scope]) = ([], [])
+        for address in (try? NetworkInterface.addresses()) ?? [] {
+            guard let lan = settings.lan.first(where: { $0.interface == address.interface }),
                 let network = IPPrefix(address.address, length: address.prefixLength)
-            else { return nil }
-            return RoutingSettings.Scope(network: network, profile: profile)
+            else { continue }
+            networks.all.append(network)
+            if let profile = lan.profile { networks.scopes.append(.init(network: network, profile: profile)) }
         }
+        return networks
     }
 
     private func plan(_ policy: Policy) -> NetworkPlan {

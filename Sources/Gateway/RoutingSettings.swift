@@ -70,6 +70,8 @@ public struct RoutingSettings: Sendable {
     public var active: Int
     /// The first scope that holds a device counts.
     public var scopes: [Scope] = []
+    /// The networks of the interfaces that devices are on.
+    public var lanNetworks: [IPPrefix] = []
     /// How targets are dialled without a proxy.
     public var direct: UpstreamSettings
     /// The profile through whose upstream goes what is not proxied; nil: nothing does.
