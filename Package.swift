@@ -64,7 +64,8 @@ let package = Package(
         program(
             "starshipd",
             [
-                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Names", "Network", "Relay", "Routing",
+                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Names", "Network", "Relay",
+                "Routing",
                 "Streams", "Upstreams", "Wire",
             ]),
         program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire"]),

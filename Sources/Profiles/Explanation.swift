@@ -61,12 +61,16 @@ extension ResolvedConfiguration {
     private func nameSource(_ question: Question, _ profile: Profile, _ answer: NameAnswer?) -> String {
         let sniffed = sniffWords(question, profile)
         guard question.name != nil else {
+            guard isInTunnel(question, profile, answer) || profile.routes.capture == .addresses else {
+                return "nobody needs one: the flow is not in the TUN device"
+            }
             return sniffed.map { "none, the address is all that is known; \($0)" }
                 ?? "none: the address is all that is known"
         }
         switch answer {
         case .fake: return "the fake address, which stands for it"
-        case .real where !isCaptured(profile): return "nobody needs it: the flow is not in the TUN device"
+        case .real where !isInTunnel(question, profile, answer):
+            return "nobody needs it: the flow is not in the TUN device"
         case .real: return "the answer that the device was given"
         case .addresses: return "nobody needs it: these addresses mean no other name"
         case .nonexistent, .empty: return "nobody: the device gets no address"
@@ -115,6 +119,9 @@ extension ResolvedConfiguration {
             guard let address, let owner = upstreamOwner(of: address) else { continue }
             return (.direct, "none: the machine of \(owner)'s upstream is always direct")
         }
+        if let address = question.address, isFake(address) {
+            return (.reject, "none: a fake address; only a running gateway knows which name it stands for, if any")
+        }
         if let address = question.address, !address.isIPv4, !configuration.ipv6 {
             return (.reject, "none: ipv6 is false")
         }
@@ -137,8 +144,15 @@ extension ResolvedConfiguration {
 
     // MARK: What is done
 
-    private func isCaptured(_ profile: Profile) -> Bool {
-        if case .all = capture(of: profile.id) { true } else { false }
+    /// Whether the flow is routed into the TUN device.
+    private func isInTunnel(_ question: Question, _ profile: Profile, _ answer: NameAnswer?) -> Bool {
+        guard case .names(let prefixes) = capture(of: profile.id) else { return true }
+        guard let address = question.address else { return answer == .fake }
+        return isFake(address) || prefixes.contains { $0.contains(address) }
+    }
+
+    private func isFake(_ address: IPAddress) -> Bool {
+        configuration.dns.pool.contains(address) || configuration.dns.pool6.contains(address)
     }
 
     private func outbound(
@@ -151,7 +165,7 @@ extension ResolvedConfiguration {
         case .profile(let id): return "the upstream of " + upstreamWords(id)
         case .direct:
             if case .profile(let id) = configuration.egress { return "egress, the upstream of " + upstreamWords(id) }
-            return directWords(profile, answer)
+            return directWords(question, profile, answer)
         }
     }
 
@@ -162,7 +176,7 @@ extension ResolvedConfiguration {
         let refused = "refused: port unreachable"
         if verdict == .reject { return refused }
         if question.port == 53 { return "the gateway's name service" }
-        if verdict == .direct, configuration.egress == .direct { return directWords(profile, answer) }
+        if verdict == .direct, configuration.egress == .direct { return directWords(question, profile, answer) }
         let phones = configuration.phones
         switch question.port {
         case 123 where phones.ntp: return "direct, dialled by the gateway: phones.ntp"
@@ -173,9 +187,8 @@ extension ResolvedConfiguration {
             ? "direct, dialled by the gateway: udp \"direct\"" : refused + ", as upstreams take no datagrams"
     }
 
-    private func directWords(_ profile: Profile, _ answer: NameAnswer?) -> String {
-        let isInTunnel = isCaptured(profile) || answer == .fake
-        return isInTunnel ? "direct, dialled by the gateway" : "direct, forwarded by the kernel"
+    private func directWords(_ question: Question, _ profile: Profile, _ answer: NameAnswer?) -> String {
+        isInTunnel(question, profile, answer) ? "direct, dialled by the gateway" : "direct, forwarded by the kernel"
     }
 
     private func upstreamWords(_ id: String) -> String {

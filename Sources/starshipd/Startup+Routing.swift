@@ -117,7 +117,8 @@ extension Startup {
     private static func listeners(_ configuration: Configuration) -> [SocketAddress] {
         let dns = configuration.dns
         let anywhere = [
-            SocketAddress(IPAddress(v4: 0), DNSOptions.port), SocketAddress(IPAddress(high: 0, low: 0), DNSOptions.port),
+            SocketAddress(IPAddress(v4: 0), DNSOptions.port),
+            SocketAddress(IPAddress(high: 0, low: 0), DNSOptions.port),
         ]
         var listen = dns.listen
         // The firewall redirects port 53 to whichever address the query came in by.

@@ -86,6 +86,16 @@ struct ExplanationTests {
         #expect(try explain("192.0.2.9:25")["name"] == "none: the address is all that is known")
     }
 
+    @Test("an address that nothing captures is the kernel's; a fake one says nothing by itself")
+    func uncaptured() throws {
+        let found = try explain("203.0.113.5:443")
+        #expect(found["name"] == "nobody needs one: the flow is not in the TUN device")
+        #expect(found["outbound"] == "direct, forwarded by the kernel")
+        let fake = try explain("198.18.0.77:443")
+        #expect(fake["rule"] == "none: a fake address; only a running gateway knows which name it stands for, if any")
+        #expect(fake["outbound"] == "refused: RST")
+    }
+
     @Test("a device has the profile of its interface, and what a rule says of its address")
     func device() throws {
         let found = try explain("x.example:443", "--from", "192.168.50.9", on: "eth0.20")
