@@ -1,6 +1,7 @@
 /// Moving bytes: each call is one system call, and "not now" and "the end" are outcomes.
 
 public import Bytes
+internal import CLinux
 internal import Glibc
 
 /// What a read brought.
