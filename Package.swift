@@ -66,7 +66,7 @@ let package = Package(
                 "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Relay", "Streams", "Upstreams",
                 "Wire",
             ]),
-        program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire"]),
+        program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire", "Routing"]),
 
         // Tests, and the programs that they need
         .target(

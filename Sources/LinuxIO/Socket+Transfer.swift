@@ -1,6 +1,8 @@
 /// Moving bytes: each call is one system call, and "not now" and "the end" are outcomes.
 
 public import Bytes
+// MSG_NOSIGNAL is in both: which of them has it depends on the order in which they are read.
+internal import CLinux
 internal import Glibc
 
 /// What a read brought.

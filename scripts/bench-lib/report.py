@@ -113,6 +113,10 @@ TARGETS = (
        Target("10000 closed RSS MiB", "<", 20),
        Target("10000 idle CPU %", "<", 0.5)]
     + [Target(f"{loss} % loss {name}", ">=", 0.95, "direct") for loss in (1, 3) for name in ("up8", "down8")]
+    + [Target("million suffixes, load s", "<", 3),
+       Target("million suffixes, memory MB", "<", 100),
+       Target("million suffixes, match us", "<", 1),
+       Target("million suffixes, decision us", "<", 1)]
 )
 
 
@@ -130,7 +134,7 @@ def targets(results, ours="starship"):
     return "\n".join(lines), good
 
 
-FAILURES = ("count differently", "failed connections", "wanted, opened", "wanted, moved", "runs that failed")
+FAILURES = ("count differently", "failed connections", "wanted, opened", "wanted, moved", "runs that failed", "wrong answers")
 
 
 def failures(results, ours):
