@@ -67,7 +67,7 @@ let package = Package(
                 "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Names", "Network", "Relay", "Routing",
                 "Streams", "Upstreams", "Wire",
             ]),
-        program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire"]),
+        program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire", "Routing"]),
 
         // Tests, and the programs that they need
         .target(
