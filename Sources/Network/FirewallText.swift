@@ -87,7 +87,11 @@ struct FirewallText {
         return matches
     }
 
-    private func forDevices(_ rule: String) -> [String] { devices.map { "\($0) \(rule)" } }
+    /// The rule for each way to tell devices; one that is about a family leaves the other's ways out.
+    private func forDevices(_ rule: String, _ family: String = "") -> [String] {
+        let others = ["ip": " ip6 saddr ", "ip6": " ip saddr "][family]
+        return devices.filter { match in others.map { !match.contains($0) } ?? true }.map { "\($0) \(rule)" }
+    }
 
     // Gateway
 
@@ -102,8 +106,8 @@ struct FirewallText {
         [
             Chain(
                 "lend", "filter hook prerouting priority mangle",
-                forDevices("ip saddr . ip daddr @lent_ipv4 \(setMark("meta"))")
-                    + forDevices("ip6 saddr . ip6 daddr @lent_ipv6 \(setMark("meta"))")),
+                forDevices("ip saddr . ip daddr @lent_ipv4 \(setMark("meta"))", "ip")
+                    + forDevices("ip6 saddr . ip6 daddr @lent_ipv6 \(setMark("meta"))", "ip6")),
             Chain("dns", "nat hook prerouting priority dstnat", plan.dnsPort.map { forDevices(redirection($0)) } ?? []),
             Chain("clamp", "filter hook forward priority mangle", clamp),
             Chain("switched", "filter hook forward priority filter - 10", switched),
@@ -177,7 +181,7 @@ struct FirewallText {
                 StandingConnection.rules.map { "\($0) \(setMark("ct"))" }
                     + ["\(hasMark("meta")) \(setMark("ct"))", "\(hasMark("ct")) \(setMark("meta"))"]),
             Chain(
-                "dns", "nat hook output priority dstnat",
+                "dns", "nat hook output priority -100",
                 plan.dnsPort.map { ["\(hasMark("meta", "!=")) \(redirection($0))"] } ?? []),
             Chain(
                 "switched", "filter hook output priority filter",

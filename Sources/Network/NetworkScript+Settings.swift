@@ -20,12 +20,11 @@ extension NetworkScript {
     }
 
     private static func tunnelSettings(_ view: MachineView) -> [Setting] {
-        guard view.hasTunnel, view.carriesIPv6 else { return [] }
+        guard view.hasTunnel, view.machine.hasIPv6 else { return [] }
         let place = "net/ipv6/conf/\(view.plan.tunnel)"
-        // Without a link-local address nothing of the kernel's own is sent into the device.
-        return [
-            Setting(name: "\(place)/disable_ipv6", value: "0"), Setting(name: "\(place)/addr_gen_mode", value: "1"),
-        ]
+        // Without a link-local address the kernel has little of its own to send into the device.
+        let quiet = Setting(name: "\(place)/addr_gen_mode", value: "1")
+        return view.carriesIPv6 ? [Setting(name: "\(place)/disable_ipv6", value: "0"), quiet] : [quiet]
     }
 
     /// With one arm each forwarded packet leaves by the interface that it came by, which is what redirects are for.

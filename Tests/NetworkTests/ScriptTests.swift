@@ -151,7 +151,7 @@ import Testing
         #expect(Set(routes.map(\.kind)) == [.unreachable])
         #expect(script.rules.contains { !$0.isIPv4 && $0.action == .lookup(10801) })
         #expect(script.tunnel?.addresses == [address("198.18.0.1")])
-        #expect(!script.settings.contains { $0.name.contains("ipv6") })
+        #expect(!script.settings.contains { $0.name.contains("ipv6") && $0.name.contains("forwarding") })
     }
 
     @Test("each line has an inverse, and nothing is done twice")

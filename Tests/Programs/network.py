@@ -62,6 +62,9 @@ def ask(host, port, kind="tcp", mark=0):
             client.settimeout(2)
             if int(mark, 0) if isinstance(mark, str) else mark:
                 client.setsockopt(socket.SOL_SOCKET, 36, int(mark, 0))
+            if kind == "udp":
+                # Every ICMP error counts (IP_RECVERR, IPV6_RECVERR), not only "port unreachable".
+                client.setsockopt(*((41, 25, 1) if ":" in host else (0, 11, 1)))
             client.connect((host, port))
             if kind == "udp":
                 client.send(b"?")
