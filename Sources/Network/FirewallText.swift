@@ -15,12 +15,8 @@ import LinuxIO
 
 struct FirewallText {
     private let view: MachineView
-    private let standing: [StandingConnection]
 
-    init(_ view: MachineView, standing: [StandingConnection]) {
-        self.view = view
-        self.standing = standing
-    }
+    init(_ view: MachineView) { self.view = view }
 
     private var plan: NetworkPlan { view.plan }
 
@@ -96,7 +92,7 @@ struct FirewallText {
     // Gateway
 
     private var sets: [String] {
-        if plan.setup == .host { return StandingConnection.sets(standing) }
+        if plan.setup == .host { return view.standing.sets }
         return ["ipv4", "ipv6"].map { family in
             "\tset lent_\(family) {\n\t\ttype \(family)_addr . \(family)_addr\n\t\tflags timeout\n\t}\n"
         }
@@ -178,7 +174,7 @@ struct FirewallText {
                 ]),
             Chain(
                 "own", "route hook output priority mangle",
-                StandingConnection.rules.map { "\($0) \(setMark("ct"))" }
+                StandingConnections.rules.map { "\($0) \(setMark("ct"))" }
                     + ["\(hasMark("meta")) \(setMark("ct"))", "\(hasMark("ct")) \(setMark("meta"))"]),
             Chain(
                 "dns", "nat hook output priority -100",
