@@ -49,7 +49,14 @@ extension NameServer {
             return send(writer.bytes, to: asker)
         }
         let verdict = directory.verdict
-        switch rules.plan(for: query, verdict: { verdict($0, device) }) {
+        let plan = rules.plan(for: query, verdict: { verdict($0, device) })
+        log(.debug, "dns") { line in
+            line.add("device", device.description)
+            line.add("name", query.name)
+            line.add("type", query.type.description)
+            line.add("answer", "\(plan)")
+        }
+        switch plan {
         case .fake(let type): answerFake(query, message, type, device)
         case .addresses(let addresses):
             counters.own += 1
@@ -106,7 +113,8 @@ extension NameServer {
             return finish(waiting, found.answer, age: found.age)
         }
         refreshResolvers()
-        guard pending.count < settings.pendingLimit, pendingOf[device, default: 0] < settings.pendingPerDevice else {
+        let share = device == Self.gatewayItself ? settings.pendingLimit : settings.pendingPerDevice
+        guard pending.count < settings.pendingLimit, pendingOf[device, default: 0] < share else {
             counters.overloaded += 1
             return finish(waiting, nil, age: 0)
         }
@@ -151,6 +159,9 @@ extension NameServer {
         send(bytes, to: waiting.asker)
         swap(&bytes, &output)
     }
+
+    /// Stands for the device where a worker asks.
+    static var gatewayItself: IPAddress { IPAddress(v4: 0) }
 
     /// The longest answer that goes out as a datagram, whatever a client says that it takes.
     static var longestDatagram: Int { 4096 }

@@ -36,12 +36,11 @@ extension NameServer {
         var message: [UInt8] = [0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0]
         message += question + [0, UInt8(type.rawValue), 0, 1]
         guard let query = try? DNSQuery.parse(message.span) else { return finish(lookup, type, nil) }
-        let nobody = IPAddress(v4: 0)
         switch rules.plan(for: query, verdict: { _ in .real(maximumTTL: nil) }) {
         case .addresses(let own):
             lookups[lookup].addresses += own.filter { $0.isIPv4 == (type == .address4) }
             finish(lookup, isAnswered: true)
-        case .forward: forward(query, message.span, to: .lookup(lookup), device: nobody, maximumTTL: nil)
+        case .forward: forward(query, message.span, to: .lookup(lookup), device: Self.gatewayItself, maximumTTL: nil)
         case .nonexistent, .empty, .pointer, .fake: finish(lookup, isAnswered: true)
         case .refused: finish(lookup, isAnswered: false)
         }
