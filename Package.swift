@@ -68,7 +68,7 @@ let package = Package(
                 "Routing",
                 "Streams", "Upstreams", "Wire",
             ]),
-        program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire"]),
+        program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire", "Routing"]),
 
         // Tests, and the programs that they need
         .target(
