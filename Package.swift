@@ -46,7 +46,7 @@ let package = Package(
         module("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
 
         // Edges: the configuration, the kernel, the capture file
-        module("Profiles", ["Bytes", "Addresses", "Digest"]),
+        module("Profiles", ["Bytes", "Addresses", "Digest", "Routing"]),
         .target(name: "CLinux"),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         module("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
@@ -83,7 +83,7 @@ let package = Package(
         tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
         tests("RoutingTests", ["Routing", "Addresses"]),
-        tests("ProfilesTests", ["Profiles", "Bytes", "Addresses"]),
+        tests("ProfilesTests", ["Profiles", "Routing", "Bytes", "Addresses"]),
         tests("LinuxIOTests", ["LinuxIO", "Bytes", "Addresses"]),
         tests("CaptureTests", data: ["Captures"], ["Capture", "Streams", "Wire", "Bytes", "Addresses"]),
         tests(

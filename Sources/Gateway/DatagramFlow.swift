@@ -28,6 +28,8 @@ struct DatagramFlow: ~Copyable {
     var isOutsideIPv4 = true
     /// Whether the socket cuts what is larger than its path.
     var mayFragment = true
+    /// Whether the fake address that the device has asked is held for it.
+    var holdsFakeAddress = false
     /// The port of this machine under which `DNSClients` knows the device.
     var servicePort: UInt16?
 

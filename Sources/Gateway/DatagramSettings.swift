@@ -22,10 +22,7 @@ public struct DatagramSettings: Sendable {
     public var serviceIdle = Interval.seconds(10)
     /// The directed broadcast addresses of the tunnel's networks, about which no error is sent.
     public var broadcasts: [IPAddress] = []
-    /// Whether what is behind the tunnel can be reached from a device just now: pings are told so.
-    public var isReachable: @Sendable (IPAddress) -> Bool = { _ in true }
-
-    /// What decides instead of the ports, if anything does.
+    /// What decides instead of the policy, if anything does.
     var decides: (@Sendable (FlowKey) -> DatagramDecision)?
 
     public init() {}

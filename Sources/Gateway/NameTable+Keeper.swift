@@ -94,9 +94,10 @@ struct NameKeeper: ~Copyable, Sendable {
                 progress.advance(to: last, reserved: reserved)
                 if deadline == .never { deadline = now + Self.syncInterval }
             }
-            guard now >= deadline else { return }
-            try journal?.sync()
-            deadline = .never
+            if now >= deadline {
+                try journal?.sync()
+                deadline = .never
+            }
         } catch {
             return fail(error, now)
         }

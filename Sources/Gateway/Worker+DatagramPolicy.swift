@@ -1,6 +1,7 @@
 /// What the policy says about datagrams and pings.
 
 import Addresses
+import Bytes
 import Flows
 import Routing
 import Upstreams
@@ -27,6 +28,21 @@ extension Worker {
             ? .direct(to: destination.direct) : .reject
     }
 
-    /// Whether the way behind the tunnel is open for a device.
-    func isReachable(from device: IPAddress) -> Bool { settings.datagrams.isReachable(device) }
+    /// Whether the way behind the tunnel is open for a device: pings are told so.
+    func isReachable(from device: IPAddress) -> Bool {
+        let policy = shared.policy
+        return !policy.upstreams[policy.profile(of: device)].isLost(at: now)
+    }
+
+    /// Ends the flows that a switch sends elsewhere; their devices are told, so that they try anew at once.
+    mutating func rerouteDatagrams() {
+        for place in 0..<datagrams.flows.capacity {
+            guard let handle = datagrams.flows.handle(at: place) else { continue }
+            let (key, target) = (datagrams.flows[handle].key, datagrams.flows[handle].target)
+            let decision: DatagramDecision = datagrams.flows[handle].kind == .service ? .service : .direct(to: target)
+            guard decideDatagram(key) != decision else { continue }
+            sendError(.portUnreachable, about: handle)
+            closeDatagram(handle)
+        }
+    }
 }

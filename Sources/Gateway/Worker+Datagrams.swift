@@ -67,8 +67,13 @@ extension Worker {
         }
         if let owners = shared.datagramOwners, owners.claim(key, for: index, now: now) != index { return nil }
         counters.udpFlowsOpened += 1
-        let mtu = settings.tcp.interfaceMTU
-        return datagrams.insert(DatagramFlow(key: key, kind: kind, target: target, mtu: mtu, at: now))
+        var flow = DatagramFlow(key: key, kind: kind, target: target, mtu: settings.tcp.interfaceMTU, at: now)
+        if let names = shared.names, names.isFake(key.target.address),
+            case .fake = names.open(key.target.address, for: key.client.address, now: now)
+        {
+            flow.holdsFakeAddress = true
+        }
+        return datagrams.insert(flow)
     }
 
     /// Opens the socket of a flow to the first of these addresses that can be reached; says what the device is told
@@ -180,6 +185,7 @@ extension Worker {
     mutating func closeDatagram(_ handle: Handle) {
         let flow = datagrams.remove(handle)
         if let port = flow.servicePort { shared.dnsClients.remove(port, over: .udp) }
+        if flow.holdsFakeAddress { shared.names?.close(flow.key.target.address, now: now) }
         shared.datagramOwners?.release(flow.key, by: index)
         guard flow.kind == .direct, settings.flowLog == .all else { return }
         let elapsed = Int((now - flow.opened).milliseconds)

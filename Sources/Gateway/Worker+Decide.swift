@@ -73,7 +73,8 @@ extension Worker {
 
     /// Decides about a flow of an inbound client.
     func choose(for target: Target, of handle: Handle) -> Choice {
-        if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct {
+        if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct
+        {
             var destination = Destination(target, name: nil, source: .client)
             if case .name(let name) = target.host { destination.name = name.lowercased() }
             let policy = shared.policy

@@ -126,6 +126,7 @@ extension Worker {
             socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead,
             watchesWritable: opening.watchesWritable)
         flows[handle].upstreamSlot = opening.slot
+        flows[handle].outbound?.noteOpened()
         flows[handle].relay.restart(at: now)
         if opening.inAbsoluteForm { sayAbsoluteForm() }
         if opening.inAbsoluteForm || flows[handle].isPlainRequest {
@@ -164,6 +165,7 @@ extension Worker {
             flows[handle].dial = nil
             _ = dials.remove(dial)
         }
+        flows[handle].outbound?.noteFailure(failure)
         if failure == .noDescriptors { counters.descriptorsExhausted += 1 }
         let target = flows[handle].target ?? Target(flows[handle].key.target)
         let reason = CloseReason.refused(failure.sentence(for: target))

@@ -77,12 +77,12 @@ extension Worker {
     }
 
     /// Writes what bursts that are over have left: nothing that follows would bring it out.
-    mutating func flushBursts() {
-        guard burstsDueAt <= now else { return }
+    mutating func flushBursts(isEnd: Bool = false) {
+        guard burstsDueAt <= now || isEnd else { return }
         burstsDueAt = .never
         for (kind, burst) in bursts.sorted(by: { $0.key < $1.key }) {
             let due = burst.since + Self.burstInterval
-            if due > now {
+            if due > now, !isEnd {
                 if burst.count > 0 { burstsDueAt = min(burstsDueAt, due) }
                 continue
             }

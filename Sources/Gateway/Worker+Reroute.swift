@@ -24,6 +24,7 @@ extension Worker {
             return
         }
         rerouteFrom = nil
+        rerouteDatagrams()
         forgetUpstreams()
     }
 
@@ -31,7 +32,8 @@ extension Worker {
     private func hasAnotherWay(_ handle: Handle) -> Bool {
         guard let outbound = flows[handle].outbound, let target = flows[handle].target, flows[handle].servicePort == nil
         else { return false }
-        if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct {
+        if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct
+        {
             return false
         }
         var destination = Destination(target, name: flows[handle].name, source: flows[handle].nameSource)

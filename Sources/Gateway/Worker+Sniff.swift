@@ -73,6 +73,8 @@ extension Worker {
         if let name, let source {
             // A client may say any name; an upstream is asked for it where DNS agrees, or where the profile says so.
             let isProven = destination.alternatives.contains(name) || shared.policy.bearsSaidNames(from: device)
+            // Nor is it asked for another name of that address, which may lead elsewhere.
+            if !isProven, let address = destination.address { destination.target.host = .address(address) }
             destination.take(name, from: source == .sni ? .sni : .host, isProven: isProven)
         }
         follow(choose(destination, from: device), of: handle)

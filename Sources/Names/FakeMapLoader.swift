@@ -44,32 +44,32 @@ public struct FakeMapLoader: Sendable {
             fit = Self.fit(of: range, in: pool.range)
             if range != pool.range { summary.formerRange = range }
         case .name(let name, let place): restore(name, place)
-        case .reserved(let bound): rest(below: bound)
+        case .reserved(let bound): rest(below: Int(bound))
         case nil: summary.unknown += 1
         }
         summary.names = pool.nameCount
     }
 
     private mutating func restore(_ name: String, _ place: UInt32) {
-        if fit == .overlap { rest(below: place + 1) }
+        if fit == .overlap { rest(below: Int(place) + 1) }
         guard fit == .places, pool.restore(name, at: place, now: now) else {
             summary.leftOut += 1
             return
         }
     }
 
-    private mutating func rest(below bound: UInt32) {
+    private mutating func rest(below bound: Int) {
         switch fit {
         case .none: break
-        case .places: pool.rest(below: Int(bound), now: now)
+        case .places: pool.rest(below: bound, now: now)
         case .overlap: restOverlap(below: bound)
         }
     }
 
     /// Lets the places rest whose addresses the former range gave out below a bound, and those before them.
-    private mutating func restOverlap(below bound: UInt32) {
+    private mutating func restOverlap(below bound: Int) {
         guard let former else { return }
-        let bound = min(Int(bound), former.placeCount)
+        let bound = min(bound, former.placeCount)
         for family in [FakePool.Family.ipv4, .ipv6] {
             guard let shift = Self.shift(from: former, to: pool.range, family) else { continue }
             pool.rest(below: bound + shift, now: now)

@@ -124,6 +124,8 @@ struct FirewallText {
         }
     }
 
+    /// What a switch has left on the wrong side.
+    ///
     /// A flow that had the uplink's address would keep it on its way into the TUN device, and one that was first
     /// seen on its way there has none to leave by the uplink with. What has no mark and no other address, as
     /// IPv6, passes: the gateway itself resets what it does not know.
@@ -146,7 +148,9 @@ struct FirewallText {
         if !lan.isEmpty, !view.uplinks.isEmpty {
             let way = "iifname \(names(lan)) oifname \(names(view.uplinks))"
             // IPv6 devices have addresses of their own, unless the LAN is one without (RFC 4193).
-            rules = ["\(way) meta nfproto ipv4 masquerade", "\(way) ip6 saddr fc00::/7 ip6 daddr != fc00::/7 masquerade"]
+            rules = [
+                "\(way) meta nfproto ipv4 masquerade", "\(way) ip6 saddr fc00::/7 ip6 daddr != fc00::/7 masquerade",
+            ]
         }
         for lan in plan.lan where view.isOneArm(lan) {
             let name = quoted(lan.interface)

@@ -23,7 +23,9 @@ extension NetworkScript {
         guard view.hasTunnel, view.carriesIPv6 else { return [] }
         let place = "net/ipv6/conf/\(view.plan.tunnel)"
         // Without a link-local address nothing of the kernel's own is sent into the device.
-        return [Setting(name: "\(place)/disable_ipv6", value: "0"), Setting(name: "\(place)/addr_gen_mode", value: "1")]
+        return [
+            Setting(name: "\(place)/disable_ipv6", value: "0"), Setting(name: "\(place)/addr_gen_mode", value: "1"),
+        ]
     }
 
     /// With one arm each forwarded packet leaves by the interface that it came by, which is what redirects are for.

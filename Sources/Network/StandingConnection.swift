@@ -11,11 +11,6 @@ struct StandingConnection: Hashable, Sendable {
     let local: SocketAddress
     let remote: SocketAddress
 
-    init(local: SocketAddress, remote: SocketAddress) {
-        self.local = local
-        self.remote = remote
-    }
-
     /// Picks them from what `ss -Htan` says: what is connected to a port that somebody listens on, and port 22.
     static func read(_ listing: String) -> [StandingConnection] {
         var listening: Set<UInt16> = []
@@ -40,9 +35,13 @@ struct StandingConnection: Hashable, Sendable {
 
     /// Reads `10.0.0.1:22`, `[::ffff:10.0.0.1]:22`, `10.0.0.1%eth0:22`, `*:22`.
     private static func endpoint(_ text: Substring) -> (address: IPAddress?, port: UInt16)? {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
         var host = text[..<colon]
-        if host.first == "[", let end = host.lastIndex(of: "]") { host = host[host.index(after: host.startIndex)..<end] }
+        if host.first == "[", let end = host.lastIndex(of: "]") {
+            host = host[host.index(after: host.startIndex)..<end]
+        }
         if let zone = host.firstIndex(of: "%") { host = host[..<zone] }
         return (IPAddress(parsing: host), port)
     }
@@ -60,7 +59,8 @@ struct StandingConnection: Hashable, Sendable {
                 "\($0.local.address) . \($0.local.port) . \($0.remote.address) . \($0.remote.port)"
             }
             let content = elements.isEmpty ? "" : "\t\telements = { \(elements.joined(separator: ", ")) }\n"
-            return "\tset standing_\(family) {\n\t\ttype \(family)_addr . inet_service . \(family)_addr . inet_service\n"
+            return
+                "\tset standing_\(family) {\n\t\ttype \(family)_addr . inet_service . \(family)_addr . inet_service\n"
                 + "\(content)\t}\n"
         }
     }

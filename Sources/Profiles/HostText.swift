@@ -59,7 +59,9 @@ enum HostText {
                 hint: address.map { "write \"\($0)\"" + (isKnown ? "" : "; resolvers are asked by plain DNS") }
                     ?? "resolvers are asked by plain DNS, at an address")
         }
-        if isName(text) || isName(String(text.prefix { $0 != ":" })) {
+        // An IPv6 address has two colons, and a name with a port one.
+        let hasPort = text.utf8.count { $0 == UInt8(ascii: ":") } == 1
+        if isName(hasPort ? String(text.prefix { $0 != ":" }) : text) {
             throw HostMistake(found: "\(Shown.text(text)), a name", hint: "a resolver has an address")
         }
         let endpoint = try endpoint(text, defaultPort: 53)

@@ -100,6 +100,34 @@ extension WorkerTests {
             bench.expectNothingLeft()
         }
 
+        /// B145, DESIGN.md, "Names": the CONNECT bears a name that a client says only where DNS has given it for the address.
+        @Test(
+            "a name is asked for where DNS agrees",
+            arguments: [
+                (["a.test", "shop.example.test"], "shop.example.test:443"),
+                (["a.test", "b.test"], "198.51.100.10:443"),
+                ([], "198.51.100.10:443"),
+            ] as [([String], String)])
+        func evidence(known: [String], said: String) throws {
+            let names = NameTable(pool: try NameTableTests.pool())
+            let bench = try Bench(names: names) {
+                $0.routing.profiles[0].sniff = .always
+                $0.routing.profiles[0].connectName = .evidence
+            }
+            for name in known {
+                names.note(
+                    name: name, addresses: [Bench.target.address], device: Bench.device, ttl: .seconds(60),
+                    now: bench.now)
+            }
+            let client = bench.client()
+            try establish(client, on: bench)
+            try client.send(Self.hello)
+            #expect(try connect(on: bench).line == "CONNECT \(said) HTTP/1.1")
+            try client.reset()
+            bench.expectNothingLeft()
+            #expect(bench.lastFlowLine.contains("shop.example.test"), "the log has what was said")
+        }
+
         /// B145: a client that waits for its server to speak first waits 300 ms, and no more.
         @Test func aServerThatSpeaksFirstIsNotWaitedFor() throws {
             let bench = try bench()

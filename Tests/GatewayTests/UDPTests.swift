@@ -312,6 +312,42 @@ extension WorkerTests {
             #expect(answer.data == [7])
         }
 
+        /// An address that a flow goes to is not given to another name.
+        @Test func aFlowHoldsItsFakeAddress() throws {
+            let outside = try Outside()
+            let names = NameTable(pool: try NameTableTests.pool())
+            let bench = try Bench(names: names) { $0.datagrams.decides = { _ in .direct(to: Target(outside.address)) } }
+            let fake = try #require(names.address(for: "ntp.test", .ipv4, device: Bench.device, now: bench.now))
+            try bench.inject(Datagram.udp(from: "10.9.0.2", to: fake.description, 123, [1]))
+            _ = try bench.next(at: outside)
+            #expect(bench.machines[0].holdsFakeAddress(Bench.address("10.9.0.2", 50001), SocketAddress(fake, 123)))
+            bench.advance(.seconds(31))
+            bench.expectNothingLeft()
+        }
+
+        /// Decision 7: a switch is felt at once, and only by flows whose way has changed.
+        @Test func aSwitchEndsFlowsThatGoElsewhere() throws {
+            let outside = try Outside()
+            let other = try Outside()
+            let bench = try bench(outside) {
+                $0.datagrams.directPorts = [outside.address.port]
+                $0.routing.profiles[0].letsDatagramsOut = true
+            }
+            let question = packet("question", to: other)
+            try bench.inject(packet("question", to: outside))
+            try bench.inject(question)
+            _ = try bench.next(at: outside)
+            _ = try bench.next(at: other)
+            var routing = bench.settings.routing
+            routing.profiles[0].letsDatagramsOut = false
+            bench.shared.board.replace(by: try Policy(routing, after: bench.shared.policy))
+            bench.shared.mailboxes[0].send(.reroute)
+            let seen = try #require(bench.nextStrays().first)
+            #expect(seen.icmp?.type == [3, 3])
+            #expect(seen.icmp?.quote == Array(question.prefix(28)))
+            #expect(bench.machines[0].datagramFlows == 1)
+        }
+
         @Test func aNameWithoutAddressIsAPortUnreachable() throws {
             let bench = try Bench {
                 $0.datagrams.decides = { _ in .direct(to: Target(host: .name("nothing.invalid"), port: 123)) }

@@ -75,6 +75,16 @@ import Testing
         #expect(next == FakePool.Grant(place: 3, origin: .fresh))
     }
 
+    @Test func numbersBeyondEveryRangeAreLeftOut() throws {
+        for v4 in ["198.18.0.0/24", "198.18.0.128/25", "10.64.0.0/16"] {
+            let former = try Self.range(v4, "2001:2::/48")
+            let (pool, summary) = Self.restored(
+                [.name("a.test", place: .max), .reserved(below: .max)], of: former, in: Self.small)
+            #expect(summary.names == 0 && summary.leftOut == 1)
+            #expect(pool.usedPlaces <= pool.range.placeCount)
+        }
+    }
+
     @Test func placesThatMayHaveBeenAnsweredRestWithoutAName() {
         var (pool, _) = Self.restored(
             [.name("a.test", place: 0), .reserved(below: 100)], of: Self.small, in: Self.small)

@@ -182,7 +182,11 @@ import Testing
     }
 
     @Test func theWholeOfALargeRangeStaysSmall() async {
-        await #expect(processExitsWith: .success) { WholeRange.fill() }
+        let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
+            WholeRange.fill()
+        }
+        // What one name takes is worth seeing in every run's output.
+        if let result { print(String(decoding: result.standardOutputContent, as: UTF8.self), terminator: "") }
     }
 }
 

@@ -59,6 +59,11 @@ final class Machine {
     var counters: Counters { worker.counters }
     var reasons: [String: Int] { worker.reasons }
 
+    func holdsFakeAddress(_ client: SocketAddress, _ target: SocketAddress) -> Bool {
+        guard let handle = worker.datagrams.find(FlowKey(client: client, target: target)) else { return false }
+        return worker.datagrams.flows[handle].holdsFakeAddress
+    }
+
     /// Tells a flow of datagrams what the network would.
     func fail(_ key: FlowKey, _ reason: ErrorNumber) {
         guard let handle = worker.datagrams.find(key) else { return }
