@@ -46,10 +46,11 @@ let package = Package(
         module("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
 
         // Edges: the configuration, the kernel, the capture file
-        module("Profiles", ["Bytes", "Addresses", "Digest"]),
+        module("Profiles", ["Bytes", "Addresses", "Digest", "Routing"]),
         .target(name: "CLinux"),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         module("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
+        module("Store", ["Bytes", "Digest", "LinuxIO"]),
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
         module("Network", ["LinuxIO", "Bytes", "Addresses"]),
 
@@ -57,14 +58,15 @@ let package = Package(
         module(
             "Gateway",
             [
-                "Bytes", "Addresses", "Digest", "Wire", "Flows", "Streams", "Names", "Routing", "Upstreams", "Inbound",
-                "Relay", "Profiles", "LinuxIO", "Capture",
+                "Bytes", "Addresses", "Digest", "Wire", "Names", "Routing", "Flows", "Streams", "Upstreams", "Inbound",
+                "Relay", "Profiles", "LinuxIO", "Store", "Capture", "Network",
             ]),
         program(
             "starshipd",
             [
-                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Relay", "Streams", "Upstreams",
-                "Wire",
+                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Names", "Network", "Relay",
+                "Routing",
+                "Streams", "Upstreams", "Wire",
             ]),
         program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire", "Routing"]),
 
@@ -76,19 +78,20 @@ let package = Package(
         program("networkdriver", path: "Tests/NetworkDriver", ["Network", "LinuxIO", "Bytes", "Addresses", "Wire"]),
         tests("BytesTests", ["Bytes", "Addresses", "Digest"]),
         tests("WireTests", ["Wire", "Bytes", "Addresses"]),
-        tests("NamesTests", ["Names", "Wire", "Bytes", "Addresses"]),
+        tests("NamesTests", ["Names", "Wire", "LinuxIO", "Bytes", "Addresses"]),
+        tests("StoreTests", ["Store", "LinuxIO", "Bytes", "Digest"]),
         tests("FlowsTests", ["Flows", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
         tests("RoutingTests", ["Routing", "Addresses"]),
-        tests("ProfilesTests", ["Profiles", "Bytes", "Addresses"]),
+        tests("ProfilesTests", ["Profiles", "Routing", "Bytes", "Addresses"]),
         tests("LinuxIOTests", ["LinuxIO", "Bytes", "Addresses"]),
         tests("CaptureTests", data: ["Captures"], ["Capture", "Streams", "Wire", "Bytes", "Addresses"]),
         tests(
             "GatewayTests",
             [
-                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Wire", "LinuxIO", "Bytes", "Addresses",
-                "Names", "Routing",
+                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Names", "Routing", "Store", "Wire",
+                "LinuxIO", "Bytes", "Addresses",
             ]),
         tests("NetworkTests", ["Network", "LinuxIO", "Bytes", "Addresses"]),
         tests("LabTests", []),

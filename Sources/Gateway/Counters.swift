@@ -43,7 +43,16 @@ struct Counters: Sendable {
 
     // Other protocols
     var echoReplies = 0
+    var echoRefused = 0
     var udpRefused = 0
+    var udpFlowsOpened = 0
+    var udpLimitHits = 0
+    /// Datagrams that went out, came back, and went nowhere.
+    var udpCarried = 0
+    var udpAnswered = 0
+    var udpDropped = 0
+    /// Errors of the network outside that were passed on.
+    var udpErrorsTold = 0
     var icmpLimited = 0
     var icmpErrorsAccepted = 0
     var icmpErrorsIgnored = 0
@@ -67,7 +76,10 @@ struct Counters: Sendable {
             ("retransmitted_bytes", retransmittedBytes), ("out_of_memory", outOfMemory),
             ("too_many_ranges", tooManyRanges), ("outdated_segments", outdated), ("challenged_segments", challenged),
             ("clients_not_allowed", clientsNotAllowed),
-            ("echo_replies", echoReplies), ("udp_refused", udpRefused), ("icmp_limited", icmpLimited),
+            ("echo_replies", echoReplies), ("echo_refused", echoRefused), ("udp_refused", udpRefused),
+            ("udp_flows_opened", udpFlowsOpened), ("udp_limit_hits", udpLimitHits), ("udp_carried", udpCarried),
+            ("udp_answered", udpAnswered), ("udp_dropped", udpDropped), ("udp_errors_told", udpErrorsTold),
+            ("icmp_limited", icmpLimited),
             ("icmp_errors_accepted", icmpErrorsAccepted), ("icmp_errors_ignored", icmpErrorsIgnored),
             ("handed_over", handedOver), ("taken_over", takenOver),
         ]

@@ -6,6 +6,7 @@
 ///     endpoint | client    session   dial      upstream
 ///     ─────────────────────────────────────────────────────────────────────────
 ///              | yes       yes       –         –          the client says what it wants
+///     yes      |           –         –         –          looked at (`sniff`) before it is decided
 ///     yes      | yes       |yes      yes       –          the upstream is asked
 ///     yes      | yes       –         –         yes        bytes are relayed
 ///     –        | yes       –         –         –          refused: the last words go to the client
@@ -56,6 +57,10 @@ struct Flow: ~Copyable {
     var upstreamSlot: UInt8 = 0
     /// In `Worker.forwards`, while plain http is rewritten.
     var forward: Handle?
+    /// In `Worker.sniffs`, while it is looked at before it is decided.
+    var sniff: Handle?
+    /// The upstream's local port, where `DNSClients` knows the device by it.
+    var servicePort: UInt16?
     /// Octets of an inbound client that nobody has taken yet.
     var held = ByteQueue()
 
@@ -67,6 +72,8 @@ struct Flow: ~Copyable {
     var isPlainRequest = false
     /// Its SYN was answered with a cookie, before the upstream was asked.
     var isFromCookie = false
+    /// A successor has its key: its client is done, and what that sent is still on its way.
+    var isSucceeded = false
     /// Counted in `HalfOpen`.
     var isHalfOpen = false
     /// It has told the others that its credentials were refused in absolute form.

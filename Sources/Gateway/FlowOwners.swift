@@ -6,34 +6,79 @@
 /// no packet of a steered flow ever takes it. With one worker nobody touches it.
 
 import Addresses
+import Bytes
 import Flows
 import Synchronization
 
 final class FlowOwners: Sendable {
     private let shards: [Shard]
 
+    private struct Owner {
+        var worker: Int
+        /// `never` while the flow lives; then until when its late segments are the worker's.
+        var until = Instant.never
+    }
+
+    private struct Content {
+        var owners: [FlowKey: Owner] = [:]
+        /// The flows that are over, the oldest first.
+        var ended: [(key: FlowKey, until: Instant)] = []
+        /// How many of them are forgotten already.
+        var forgotten = 0
+
+        /// Forgets flows whose time is over: as many as are ended in the meantime, so they don't pile up.
+        mutating func tidy(_ now: Instant) {
+            while forgotten < ended.count, ended[forgotten].until <= now {
+                let (key, until) = ended[forgotten]
+                if owners[key]?.until == until { owners[key] = nil }
+                forgotten += 1
+            }
+            guard forgotten * 2 > ended.count else { return }
+            ended.removeFirst(forgotten)
+            forgotten = 0
+        }
+    }
+
     private final class Shard: Sendable {
-        let owners = Mutex<[FlowKey: Int]>([:])
+        let content = Mutex(Content())
     }
 
     init() {
         shards = (0..<16).map { _ in Shard() }
     }
 
-    func owner(of key: FlowKey) -> Int? { shard(key).owners.withLock { $0[key] } }
+    /// Whose flow it is, or was a moment ago.
+    func owner(of key: FlowKey, now: Instant) -> Int? {
+        shard(key).content.withLock { content in
+            guard let owner = content.owners[key], owner.until > now else { return nil }
+            return owner.worker
+        }
+    }
 
-    /// Makes a worker the owner, and says who is it from now: whoever was first.
-    func claim(_ key: FlowKey, for worker: Int) -> Int {
-        shard(key).owners.withLock { owners in
-            if let owner = owners[key] { return owner }
-            owners[key] = worker
+    /// Makes a worker the owner, and says who is it from now: whoever was first, or remembers the flow.
+    func claim(_ key: FlowKey, for worker: Int, now: Instant) -> Int {
+        shard(key).content.withLock { content in
+            content.tidy(now)
+            if let owner = content.owners[key], owner.worker != worker, owner.until > now { return owner.worker }
+            content.owners[key] = Owner(worker: worker)
             return worker
         }
     }
 
+    /// Gives a flow up.
     func release(_ key: FlowKey, by worker: Int) {
-        shard(key).owners.withLock { owners in
-            if owners[key] == worker { owners[key] = nil }
+        shard(key).content.withLock { content in
+            if content.owners[key]?.worker == worker { content.owners[key] = nil }
+        }
+    }
+
+    /// Gives a flow up whose late segments are answered until then by the worker that remembers it.
+    func release(_ key: FlowKey, by worker: Int, keepingUntil until: Instant, now: Instant) {
+        shard(key).content.withLock { content in
+            content.tidy(now)
+            guard content.owners[key]?.worker == worker else { return }
+            content.owners[key]?.until = until
+            content.ended.append((key, until))
         }
     }
 

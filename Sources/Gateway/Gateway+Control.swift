@@ -1,8 +1,11 @@
 /// What a running gateway listens to: signals, the kernel's network, the end of loans, and its workers' troubles.
 
+import Addresses
 import Bytes
 import LinuxIO
 import Network
+import Routing
+import Upstreams
 
 /// What reading the configuration again has brought.
 public enum Reloaded: Sendable {
@@ -43,6 +46,7 @@ extension Gateway {
             control.clear()
             for position in 0..<count where events[position].token == Self.networkToken { followNetwork() }
             takeBackLoans()
+            watchNames()
             while let signal = signals.next() {
                 switch signal {
                 case .interrupt, .terminate:
@@ -58,10 +62,9 @@ extension Gateway {
     }
 
     private var nextDeadline: Instant? {
-        switch keeper {
-        case .some(let keeper): keeper.nextDeadline
-        case .none: nil
-        }
+        var deadline = watch.deadline
+        if keeper != nil, let end = keeper.value.nextDeadline { deadline = min(deadline, end) }
+        return deadline == .never ? nil : deadline
     }
 
     // MARK: Switching
@@ -85,7 +88,9 @@ extension Gateway {
     private mutating func switchTo(_ routing: RoutingSettings) {
         let old = shared.policy
         var routing = routing
-        if keeper != nil { routing.scopes = keeper.value.scopes() }
+        if keeper != nil { (routing.lanNetworks, routing.scopes) = keeper.value.networks() }
+        watch.follow(routing.watchedNames, now: Clock.now())
+        routing.foundMachines = watch.addresses(of: routing.upstreamNames)
         do throws(GatewayError) {
             let new = try Self.policy(routing, after: old)
             shared.board.replace(by: new)
@@ -112,6 +117,28 @@ extension Gateway {
         guard keeper != nil else { return }
         if let names = shared.names { keeper.value.lend(names.seenAnswers(), from: old, to: new, now: Clock.now()) }
         report(try keeper.value.apply(new))
+    }
+
+    // MARK: Names that the kernel has to know by their addresses
+
+    /// Asks for watched names when it is time to, and has policy and routes follow their addresses.
+    private mutating func watchNames() {
+        guard let service = shared.service else { return }
+        let now = Clock.now()
+        watch.ask(service, now: now)
+        guard watch.collect(now: now) else { return }
+        let policy = shared.policy
+        var routing = policy.settings
+        routing.foundMachines = watch.addresses(of: routing.upstreamNames)
+        guard let new = try? Self.policy(routing, after: policy) else { return }
+        shared.board.replace(by: new)
+        guard keeper != nil else { return }
+        keeper.value.capturedAddresses = watch.addresses(of: routing.profiles.flatMap(\.capturedNames))
+        do throws(NetworkError) {
+            report(try keeper.value.apply(new))
+        } catch {
+            say(.error, "network") { $0.add("cause", "\(error)") }
+        }
     }
 
     // MARK: The machine's network
@@ -150,11 +177,11 @@ extension Gateway {
 
     /// Has the policy know the networks that the LAN interfaces have now.
     private mutating func refreshScopes() {
-        let scopes = keeper.value.scopes()
+        let networks = keeper.value.networks()
         let policy = shared.policy
-        guard scopes != policy.settings.scopes else { return }
         var routing = policy.settings
-        routing.scopes = scopes
+        guard networks.all != routing.lanNetworks || networks.scopes != routing.scopes else { return }
+        (routing.lanNetworks, routing.scopes) = networks
         guard let new = try? Self.policy(routing, after: policy) else { return }
         shared.board.replace(by: new)
     }

@@ -1,6 +1,6 @@
 /// What the DNS service is given of the gateway.
 
-import Addresses
+public import Addresses
 import Bytes
 import LinuxIO
 import Names
@@ -65,6 +65,7 @@ extension Gateway {
             fakeName: { names?.name(of: $0) },
             isFake: { names?.isFake($0) ?? false },
             note: { names?.note(name: $0, addresses: $1, device: $2, ttl: $3, now: $4) },
+            mayAsk: { address in board.current.settings.lanNetworks.contains { $0.contains(address) } },
             device: { client, transport in
                 client.address.isLoopback ? clients.device(behind: client.port, over: transport) : nil
             })

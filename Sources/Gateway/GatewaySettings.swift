@@ -75,6 +75,8 @@ public struct GatewaySettings: Sendable {
     /// ICMP errors and echo replies for a device.
     public var icmpPerSecond = 50
 
+    public var datagrams = DatagramSettings()
+    public var sniff = SniffSettings()
     public var tcp = TCPSettings()
     public var relay = RelayLimits(halfClose: .seconds(60), idle: .hours(24))
     public var upstreamKeepalive = Interval.seconds(60)

@@ -5,7 +5,7 @@ import Addresses
 import Bytes
 import LinuxIO
 import Names
-import Network
+public import Network
 import Routing
 
 /// What the gateway does to the machine's network.
@@ -40,6 +40,8 @@ struct NetworkKeeper: ~Copyable {
     private let pools: [IPPrefix]
     private let dnsPort: UInt16?
     private var loans = LentAddresses()
+    /// The real addresses of names that profiles want routed by address.
+    var capturedAddresses: [IPAddress] = []
     /// What was reported last, so that each is said once.
     private(set) var notices: [NetworkNotice] = []
 
@@ -80,16 +82,17 @@ struct NetworkKeeper: ~Copyable {
 
     mutating func undo() throws(NetworkError) { try setup.undo() }
 
-    /// The networks of the LAN interfaces whose devices have a profile of their own.
-    func scopes() -> [RoutingSettings.Scope] {
-        let own = settings.lan.filter { $0.profile != nil }
-        guard !own.isEmpty, let addresses = try? NetworkInterface.addresses() else { return [] }
-        return addresses.compactMap { address in
-            guard let lan = own.first(where: { $0.interface == address.interface }), let profile = lan.profile,
+    /// The networks of the LAN interfaces as they are now, and which of them have a profile of their own.
+    func networks() -> (all: [IPPrefix], scopes: [RoutingSettings.Scope]) {
+        var networks: (all: [IPPrefix], scopes: [RoutingSettings.Scope]) = ([], [])
+        for address in (try? NetworkInterface.addresses()) ?? [] {
+            guard let lan = settings.lan.first(where: { $0.interface == address.interface }),
                 let network = IPPrefix(address.address, length: address.prefixLength)
-            else { return nil }
-            return RoutingSettings.Scope(network: network, profile: profile)
+            else { continue }
+            networks.all.append(network)
+            if let profile = lan.profile { networks.scopes.append(.init(network: network, profile: profile)) }
         }
+        return networks
     }
 
     private func plan(_ policy: Policy) -> NetworkPlan {
@@ -99,7 +102,7 @@ struct NetworkKeeper: ~Copyable {
         plan.own = Self.capture(policy, nil)
         plan.captured = prefixes(policy)
         plan.lent = loans.loans.map { .init(device: $0.device, address: $0.address, until: $0.until) }
-        plan.upstreams = policy.settings.upstreamMachines
+        plan.upstreams = policy.settings.upstreamMachines + policy.settings.foundMachines
         plan.dnsPort = dnsPort
         plan.whenDown = settings.whenDown
         plan.ipv6 = policy.settings.ipv6
@@ -120,6 +123,10 @@ struct NetworkKeeper: ~Copyable {
         for profile in [policy.settings.active] + settings.lan.compactMap(\.profile) {
             guard case .names(let prefixes) = policy.capture(ofProfile: profile) else { continue }
             for prefix in prefixes where !found.contains(prefix) { found.append(prefix) }
+        }
+        for address in capturedAddresses {
+            guard let prefix = IPPrefix(address, length: address.isIPv4 ? 32 : 128) else { continue }
+            if !found.contains(prefix) { found.append(prefix) }
         }
         return found
     }

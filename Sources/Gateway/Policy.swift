@@ -19,8 +19,8 @@ final class Policy: Sendable {
     /// The target itself.
     let direct: Upstream
 
-    /// The target itself, for listeners that are an upstream of their own.
-    var ownDirect: Upstream { direct }
+    /// Our own DNS service; nil where there is none.
+    let dnsService: Upstream?
 
     /// Takes over the upstreams of the policy before where their settings are the same.
     init(_ settings: RoutingSettings, after previous: Policy? = nil) throws(UpstreamSettingsError) {
@@ -42,10 +42,22 @@ final class Policy: Sendable {
         }
         self.upstreams = upstreams
         direct = try upstream(settings.direct)
+        if let service = settings.dnsService {
+            var door = settings.direct
+            door.policy.allowed.append(contentsOf: [IPPrefix(service.address, length: 32)].compactMap(\.self))
+            dnsService = try upstream(door)
+        } else {
+            dnsService = nil
+        }
     }
 
-    private var all: [Upstream] { upstreams + [direct] }
+    private var all: [Upstream] { upstreams + [direct] + [dnsService].compactMap(\.self) }
     private var highestNumber: Int { all.map(\.number).max() ?? 0 }
+
+    /// Whether a device is itself an upstream: what it sends goes direct, or it would be fed its own requests.
+    func isUpstream(_ device: IPAddress) -> Bool {
+        settings.upstreamMachines.contains(device) || settings.foundMachines.contains(device)
+    }
 
     /// The position of a device's profile.
     func profile(of device: IPAddress) -> Int {
@@ -64,17 +76,17 @@ final class Policy: Sendable {
     /// How what is not proxied leaves.
     var egress: Upstream { settings.egress.map { upstreams[$0] } ?? direct }
 
-    /// Where a stream goes that a device opens.
-    func route(to destination: Destination, from device: IPAddress) -> Route {
+    /// Where what a device opens goes.
+    func route(to destination: Destination, from device: IPAddress, over network: Routing.Network = .tcp) -> Route {
         let position = profile(of: device)
         let profile = settings.profiles[position]
-        if settings.upstreamMachines.contains(device) {
+        if isUpstream(device) {
             return Route(way: .upstream(direct), profile: position, rule: "the device is an upstream")
         }
         if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
             return Route(way: .refused, profile: position, rule: "phones: DNS over TLS")
         }
-        let decision = profile.rules.decide(destination.query(from: device))
+        let decision = profile.rules.decide(destination.query(from: device, network))
         let rule = decision.origin?.description
         if decision.origin == nil, let name = destination.name {
             if let list = list(of: name, in: settings.phones.direct) {
@@ -97,7 +109,7 @@ final class Policy: Sendable {
     /// Whether a stream's first octets are waited for, because a name in them could change where it goes.
     func wantsSniffing(_ destination: Destination, from device: IPAddress) -> Bool {
         guard destination.source != .fake, settings.sniffPorts.contains(destination.target.port) else { return false }
-        guard !settings.upstreamMachines.contains(device) else { return false }
+        guard !isUpstream(device) else { return false }
         let profile = settings.profiles[profile(of: device)]
         switch profile.sniff {
         case .off: return false
@@ -107,6 +119,11 @@ final class Policy: Sendable {
             if destination.name != nil { return false }
             return profile.connectName == .sni || profile.rules.nameMatters(destination.query(from: device))
         }
+    }
+
+    /// Whether an upstream is asked for the name that a client says, whoever else has said it.
+    func bearsSaidNames(from device: IPAddress) -> Bool {
+        settings.profiles[profile(of: device)].connectName == .sni
     }
 
     /// The name of the first list that holds a name.

@@ -28,8 +28,8 @@ public struct RoutingSettings: Sendable {
         public var rules: RuleSet
         public var connectName = ConnectName.evidence
         public var sniff = Sniff.needed
-        /// Addresses of listed names are routed into the TUN device too, for apps with a resolver of their own.
-        public var capturesAddresses = false
+        /// Names whose real addresses are routed into the TUN device too, for apps with a resolver of their own.
+        public var capturedNames: [String] = []
         /// UDP that is no exception goes to its destination, instead of being refused.
         public var letsDatagramsOut = false
 
@@ -70,6 +70,8 @@ public struct RoutingSettings: Sendable {
     public var active: Int
     /// The first scope that holds a device counts.
     public var scopes: [Scope] = []
+    /// The networks of the interfaces that devices are on.
+    public var lanNetworks: [IPPrefix] = []
     /// How targets are dialled without a proxy.
     public var direct: UpstreamSettings
     /// The profile through whose upstream goes what is not proxied; nil: nothing does.
@@ -84,7 +86,12 @@ public struct RoutingSettings: Sendable {
     public var neverFaked: [String] = []
     /// Machines that are upstreams: what they send goes direct.
     public var upstreamMachines: [IPAddress] = []
+    /// Names of such machines, and the addresses that were found for them.
+    public var upstreamNames: [String] = []
+    var foundMachines: [IPAddress] = []
     public var phones = Phones()
+    /// Where our own DNS service listens on this machine: who it is that asks DNS over TCP through the tunnel, anywhere.
+    public var dnsService: SocketAddress?
     /// The ports on which a client's first octets may name its target.
     public var sniffPorts: [UInt16] = [80, 443, 8080, 8443]
 
@@ -103,6 +110,11 @@ public struct RoutingSettings: Sendable {
         direct.password = nil
         self.init(profiles: [Profile(id: id, upstream: upstream, rules: .everything)], active: 0, direct: direct)
     }
+}
+
+extension RoutingSettings {
+    /// Names whose real addresses have to be known all the time.
+    var watchedNames: [String] { upstreamNames + profiles.flatMap(\.capturedNames) }
 }
 
 extension RuleSet {

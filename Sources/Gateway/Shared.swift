@@ -19,6 +19,8 @@ final class Shared: Sendable {
     let mailboxes: [Mailbox]
     /// Nil with one worker.
     let owners: FlowOwners?
+    /// The same for flows of datagrams.
+    let datagramOwners: FlowOwners?
     let tap: CaptureTap?
     /// One for all workers: a flow may come back to another one.
     let initialSequences: InitialSequence
@@ -44,6 +46,7 @@ final class Shared: Sendable {
         initialSequences = InitialSequence(key: random.key())
         cookies = SYNCookies(key: random.key())
         owners = mailboxes.count > 1 ? FlowOwners() : nil
+        datagramOwners = mailboxes.count > 1 ? FlowOwners() : nil
     }
 
     /// What decides just now.

@@ -10,6 +10,7 @@ struct WorkerReport: Sendable {
     var flows = 0
     var halfOpen = 0
     var lingering = 0
+    var datagramFlows = 0
     var chunksUsed = 0
     var chunksResident = 0
     var states: [String: Int] = [:]
@@ -47,7 +48,7 @@ enum Snapshot {
             "\"http80\":\(learned.usesAbsoluteForm ? "\"absolute\"" : "\"connect\"")",
             "\"credentials_rejected\":\(learned.rejectsCredentials)",
             "\"flows\":\(sum(reports, \.flows))", "\"half_open\":\(sum(reports, \.halfOpen))",
-            "\"lingering\":\(sum(reports, \.lingering))",
+            "\"lingering\":\(sum(reports, \.lingering))", "\"udp_flows\":\(sum(reports, \.datagramFlows))",
             "\"buffer_bytes_used\":\(sum(reports, \.chunksUsed) * BufferPool.chunkSize)",
             "\"buffer_bytes_resident\":\(sum(reports, \.chunksResident) * BufferPool.chunkSize)",
             "\"descriptors\":\(descriptors)", "\"resident_kib\":\(residentKiB)", "\"states\":\(object(states))",

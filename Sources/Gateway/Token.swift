@@ -16,11 +16,14 @@ enum Token {
     case client(index: UInt32, generation: UInt32)
     /// The upstream's socket of a flow, or one attempt of its dial.
     case upstream(index: UInt32, generation: UInt32, slot: Int)
+    /// The socket of a flow of datagrams.
+    case datagram(index: UInt32, generation: UInt32)
 
     private static let tunnelTag: UInt64 = 0xff << 56
     private static let mailboxTag: UInt64 = 0xfe << 56
     private static let listenerTag: UInt64 = 0xfd << 56
     private static let clientTag: UInt64 = 0xfc << 56
+    private static let datagramTag: UInt64 = 0xfb << 56
 
     var rawValue: UInt64 {
         switch self {
@@ -28,6 +31,7 @@ enum Token {
         case .mailbox: Self.mailboxTag
         case .listener(let index): Self.listenerTag | UInt64(index)
         case .client(let index, let generation): Self.clientTag | Self.pack(index, generation)
+        case .datagram(let index, let generation): Self.datagramTag | Self.pack(index, generation)
         case .upstream(let index, let generation, let slot): UInt64(slot) << 56 | Self.pack(index, generation)
         }
     }
@@ -40,6 +44,7 @@ enum Token {
         case Self.mailboxTag: self = .mailbox
         case Self.listenerTag: self = .listener(Int(index))
         case Self.clientTag: self = .client(index: index, generation: generation)
+        case Self.datagramTag: self = .datagram(index: index, generation: generation)
         default: self = .upstream(index: index, generation: generation, slot: Int(rawValue >> 56))
         }
     }

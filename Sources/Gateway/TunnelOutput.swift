@@ -11,6 +11,8 @@ struct TunnelOutput: ~Copyable {
     private let tap: CaptureTap?
     /// Where the headers of the packet at hand are written.
     private var header = [UInt8](repeating: 0, count: OutgoingTCP.maximumHeaderLength)
+    /// A virtio header that asks for nothing, and behind it the packet at hand.
+    private var framed = [UInt8](repeating: 0, count: VirtioHeader.length)
     /// The IPv4 identification of the next packet; none of them is fragmented, so variety is all it needs.
     private var identification: UInt16 = 0
 
@@ -55,8 +57,8 @@ struct TunnelOutput: ~Copyable {
             counters.note(queue.write(packet), bytes: packet.count)
             return
         }
-        var bytes = [UInt8](repeating: 0, count: VirtioHeader.length)
-        bytes.append(copying: packet)
-        counters.note(queue.write(bytes.span), bytes: packet.count)
+        framed.removeLast(framed.count - VirtioHeader.length)
+        framed.append(copying: packet)
+        counters.note(queue.write(framed.span), bytes: packet.count)
     }
 }

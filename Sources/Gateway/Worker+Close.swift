@@ -38,10 +38,13 @@ extension Worker {
         if let session = flow.session { _ = sessions.remove(session) }
         if let forward = flow.forward { _ = forwards.remove(forward) }
         if flow.holdsFakeAddress { shared.names?.close(flow.key.target.address, now: now) }
+        if let sniff = flow.sniff { _ = sniffs.remove(sniff) }
+        if let port = flow.servicePort { shared.dnsClients.remove(port, over: .tcp) }
         if flow.endpoint != nil {
-            table.remove(flow.key)
-            shared.owners?.release(flow.key, by: index)
-            linger(flow.key, flow.endpoint.value.phase, flow.endpoint.value.timeWaitRecord(now: now))
+            if !flow.isSucceeded {
+                table.remove(flow.key)
+                linger(flow.key, flow.endpoint.value.phase, flow.endpoint.value.timeWaitRecord(now: now))
+            }
             counters.retransmittedBytes += Int(clamping: flow.endpoint.value.accounts.retransmitted)
             flow.endpoint.value.release(&pool)
         }

@@ -24,11 +24,19 @@ extension Worker {
     /// Decides about a flow of the tunnel.
     func choose(for key: FlowKey) -> Choice {
         if !shared.policy.settings.ipv6, !key.target.address.isIPv4 { return .refused(.familyOff) }
+        if key.target.port == 53, let question = dnsQuestion() { return question }
         guard let destination = destination(of: key.target, from: key.client.address) else {
             return .refused(.unknownFakeAddress)
         }
         if shared.policy.wantsSniffing(destination, from: key.client.address) { return .sniff(destination) }
         return choose(destination, from: key.client.address)
+    }
+
+    /// DNS over TCP goes to our own service, wherever it was meant to go; nil where there is none.
+    private func dnsQuestion() -> Choice? {
+        let policy = shared.policy
+        guard let address = policy.settings.dnsService, let door = policy.dnsService else { return nil }
+        return .goes(Destination(address), Route(way: .upstream(door), profile: policy.settings.active))
     }
 
     /// Decides about a destination of which everything is known that will be.
@@ -65,11 +73,12 @@ extension Worker {
 
     /// Decides about a flow of an inbound client.
     func choose(for target: Target, of handle: Handle) -> Choice {
-        if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct {
+        if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct
+        {
             var destination = Destination(target, name: nil, source: .client)
             if case .name(let name) = target.host { destination.name = name.lowercased() }
             let policy = shared.policy
-            return .goes(destination, Route(way: .upstream(policy.ownDirect), profile: policy.settings.active))
+            return .goes(destination, Route(way: .upstream(policy.direct), profile: policy.settings.active))
         }
         let device = flows[handle].key.client.address
         if case .name(let text) = target.host, (try? DomainName.normalise(text)) == nil {

@@ -102,6 +102,7 @@ extension Worker {
         for upstream in shared.policy.upstreams where upstream.server?.host == .name(resolution.name) {
             memories[upstream.number, default: UpstreamMemory()].learn(addresses, at: now)
         }
+        datagramsResolved(resolution.name, addresses)
         for handle in asked.removeValue(forKey: resolution.name) ?? [] {
             guard flows.contains(handle), let dial = flows[handle].dial else { continue }
             resolved(addresses, dial, handle)
@@ -125,12 +126,14 @@ extension Worker {
             socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead,
             watchesWritable: opening.watchesWritable)
         flows[handle].upstreamSlot = opening.slot
+        flows[handle].outbound?.noteOpened()
         flows[handle].relay.restart(at: now)
         if opening.inAbsoluteForm { sayAbsoluteForm() }
         if opening.inAbsoluteForm || flows[handle].isPlainRequest {
             beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
         }
         if flows[handle].endpoint != nil {
+            if flows[handle].outbound === shared.policy.dnsService { noteDNSClient(handle) }
             flows[handle].endpoint.value.accept()
         } else {
             acceptInbound(handle)
@@ -162,6 +165,7 @@ extension Worker {
             flows[handle].dial = nil
             _ = dials.remove(dial)
         }
+        flows[handle].outbound?.noteFailure(failure)
         if failure == .noDescriptors { counters.descriptorsExhausted += 1 }
         let target = flows[handle].target ?? Target(flows[handle].key.target)
         let reason = CloseReason.refused(failure.sentence(for: target))

@@ -12,6 +12,8 @@ import Wire
 struct Burst {
     var since: Instant
     var count = 0
+    /// The last one.
+    var key: FlowKey
 }
 
 extension Worker {
@@ -62,17 +64,39 @@ extension Worker {
     /// each kind, which says how many there were.
     mutating func logBurst(_ kind: String, _ key: FlowKey) {
         guard settings.logLevel >= .info, settings.flowLog != .none else { return }
-        var burst = bursts[kind] ?? Burst(since: now - Self.burstInterval)
+        var burst = bursts[kind] ?? Burst(since: now - Self.burstInterval, key: key)
         burst.count += 1
+        burst.key = key
         if now - burst.since >= Self.burstInterval {
-            log(.info, kind) { line in
-                line.add("client", key.client.description)
-                line.add("target", key.target.description)
-                line.add("count", burst.count)
-            }
-            burst = Burst(since: now)
+            write(burst, kind)
+            burst = Burst(since: now, key: key)
+        } else {
+            burstsDueAt = min(burstsDueAt, burst.since + Self.burstInterval)
         }
         bursts[kind] = burst
+    }
+
+    /// Writes what bursts that are over have left: nothing that follows would bring it out.
+    mutating func flushBursts(isEnd: Bool = false) {
+        guard burstsDueAt <= now || isEnd else { return }
+        burstsDueAt = .never
+        for (kind, burst) in bursts.sorted(by: { $0.key < $1.key }) {
+            let due = burst.since + Self.burstInterval
+            if due > now, !isEnd {
+                if burst.count > 0 { burstsDueAt = min(burstsDueAt, due) }
+                continue
+            }
+            if burst.count > 0 { write(burst, kind) }
+            bursts[kind] = nil
+        }
+    }
+
+    private mutating func write(_ burst: Burst, _ kind: String) {
+        log(.info, kind) { line in
+            line.add("client", burst.key.client.description)
+            line.add("target", burst.key.target.description)
+            line.add("count", burst.count)
+        }
     }
 
     private static var burstInterval: Interval { .seconds(1) }

@@ -28,6 +28,7 @@ extension Worker {
             dropUpstream(handle)
             abort(handle, because: .shutdown)
         }
+        flushBursts(isEnd: true)
     }
 
     /// The device was removed: nothing can be carried any more, and the service manager has to know.
@@ -44,6 +45,7 @@ extension Worker {
         report.flows = flows.count
         report.halfOpen = halfOpen.count
         report.lingering = lingering.count
+        report.datagramFlows = datagrams.count
         report.chunksUsed = pool.used
         report.chunksResident = pool.resident
         for place in 0..<flows.capacity {
@@ -60,6 +62,7 @@ extension Flow {
         if session != nil { return dial == nil ? "greeting" : "dialling" }
         if dial != nil { return "dialling" }
         if isHalfOpen { return "syn-received" }
+        if sniff != nil { return "sniffing" }
         if upstream == nil { return "refused" }
         return relay.endedFirst == nil ? "open" : "half-closed"
     }

@@ -29,6 +29,8 @@ extension Worker {
         if pool.resident > needed { pool.releaseCold(keeping: needed) }
         flows.releaseVacantPages()
         dials.releaseVacantPages()
+        sniffs.releaseVacantPages()
+        datagrams.flows.releaseVacantPages()
         if before != (pool.resident, flows.placeCount) { ProcessMemory.trim() }
     }
 }

@@ -12,7 +12,7 @@ extension Worker {
     /// Puts a flow of the tunnel into the tables; nil when another worker has it already.
     mutating func add(_ flow: consuming Flow) -> Handle? {
         let key = flow.key
-        if let owners = shared.owners, owners.claim(key, for: index) != index { return nil }
+        if let owners = shared.owners, owners.claim(key, for: index, now: now) != index { return nil }
         let handle = flows.insert(flow)
         guard table.insert(key, handle) else {
             _ = flows.remove(handle)

@@ -62,7 +62,7 @@ extension Worker {
             if !isChecksumTrusted, !ip.transportChecksumIsValid(in: bytes) { throw .checksum }
             switch ip.transport {
             case .tcp: try receiveTCP(bytes, ip, isChecksumTrusted: isChecksumTrusted)
-            case .udp: try receiveUDP(bytes, ip)
+            case .udp: try receiveUDP(bytes, ip, isChecksumTrusted: isChecksumTrusted)
             case .icmp, .icmpv6: try receiveICMP(bytes, ip)
             }
         } catch {
@@ -83,10 +83,11 @@ extension Worker {
             target: SocketAddress(ip.destination, header.destinationPort))
         let payload = bytes.extracting(header.payload)
         if let handle = table.find(key) {
+            if header.segment.isOpening, succeeds(handle, header.segment) { return }
             up(handle, header.segment, payload: payload)
             return
         }
-        if handsOver(bytes, key, isChecksumTrusted: isChecksumTrusted) { return }
+        if handsOver(bytes, key, isChecksumTrusted: isChecksumTrusted, owners: shared.owners) { return }
         receiveStray(key, header.segment, payload: payload)
     }
 

@@ -24,13 +24,16 @@ extension Worker {
             return
         }
         rerouteFrom = nil
+        rerouteDatagrams()
         forgetUpstreams()
     }
 
     /// Whether the rules send a flow elsewhere than where it goes.
     private func hasAnotherWay(_ handle: Handle) -> Bool {
-        guard let outbound = flows[handle].outbound, let target = flows[handle].target else { return false }
-        if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct {
+        guard let outbound = flows[handle].outbound, let target = flows[handle].target, flows[handle].servicePort == nil
+        else { return false }
+        if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct
+        {
             return false
         }
         var destination = Destination(target, name: flows[handle].name, source: flows[handle].nameSource)

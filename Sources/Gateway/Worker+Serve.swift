@@ -36,6 +36,9 @@ extension Worker {
             noticeFailure(handle)
             passEnds(handle)
             if hasMoreUp || hasMoreDown { touch(handle) }
+        } else if flows[handle].sniff != nil {
+            sniff(handle)
+            guard flows.contains(handle) else { return }
         } else if flows[handle].client != nil {
             serveClientAlone(handle)
             guard flows.contains(handle) else { return }
@@ -117,6 +120,8 @@ extension Worker {
             if !flows[handle].hasKeepalive { deadline = min(deadline, flows[handle].opened + settledAfter) }
         } else if let session = flows[handle].session {
             deadline = min(deadline, sessions[session].deadline)
+        } else if let sniff = flows[handle].sniff {
+            deadline = min(deadline, sniffs[sniff].deadline)
         } else if flows[handle].client != nil {
             deadline = min(deadline, flows[handle].relay.deadline(Self.farewell))
         }

@@ -8,9 +8,11 @@ import Streams
 import Wire
 
 extension Worker {
-    /// Gives a packet to the worker that owns its flow; false when nobody else does.
-    mutating func handsOver(_ bytes: Span<UInt8>, _ key: FlowKey, isChecksumTrusted: Bool) -> Bool {
-        guard let owners = shared.owners, let owner = owners.owner(of: key), owner != index else { return false }
+    /// Gives a packet to the worker that owns its flow, or remembers it; false when nobody else does.
+    mutating func handsOver(
+        _ bytes: Span<UInt8>, _ key: FlowKey, isChecksumTrusted: Bool, owners: FlowOwners?
+    ) -> Bool {
+        guard let owner = owners?.owner(of: key, now: now), owner != index else { return false }
         if shared.mailboxes[owner].send(packet: [UInt8](copying: bytes), isChecksumTrusted: isChecksumTrusted) {
             counters.handedOver += 1
         } else {
@@ -31,19 +33,41 @@ extension Worker {
         open(key, syn: syn, beyond: last)
     }
 
+    /// Lets a SYN have the key of a flow whose client is done while its upstream still takes what it sent; false when
+    /// that is not so, or the SYN is none of a new connection.
+    mutating func succeeds(_ handle: Handle, _ syn: TCPSegment) -> Bool {
+        switch flows[handle].endpoint.value.phase {
+        case .timeWait, .closed(.finished): break
+        default: return false
+        }
+        let record = flows[handle].endpoint.value.timeWaitRecord(now: now)
+        guard flows[handle].upstream != nil, !flows[handle].relay.isFinished, record.receive(syn) == .reopen else {
+            return false
+        }
+        let key = flows[handle].key
+        flows[handle].isSucceeded = true
+        table.remove(key)
+        shared.owners?.release(key, by: index)
+        counters.timeWaitReused += 1
+        open(key, syn: syn, beyond: record.sendNext)
+        return true
+    }
+
     /// Remembers a flow whose late segments want an answer: TIME-WAIT, or a reset of ours (DESIGN.md,
     /// decision 7).
     mutating func linger(_ key: FlowKey, _ phase: TCPEndpoint.Phase, _ record: TimeWaitRecord) {
         switch phase {
         case .timeWait, .closed(.aborted), .closed(.timedOut):
             lingering.insert(key, record, until: now + settings.tcp.timeWait)
-        default: break
+            shared.owners?.release(key, by: index, keepingUntil: now + settings.tcp.timeWait, now: now)
+        default: shared.owners?.release(key, by: index)
         }
     }
 
     /// Answers a SYN over the bound of half-open flows: nothing is remembered, and nobody is dialled.
     mutating func sendCookie(_ key: FlowKey, _ syn: TCPSegment) {
         counters.cookiesSent += 1
+        cookiesEndAt = now + SYNCookies.lifetime
         let answer = cookies.answer(
             syn, client: key.client, target: key.target, timestampOffset: timestampOffset(of: key),
             settings: settings.tcp, now: now)
@@ -55,6 +79,8 @@ extension Worker {
     /// The client believes that it is connected, so a refusal of the upstream is a reset for it.
     mutating func openFromCookie(_ key: FlowKey, _ segment: TCPSegment, payload: Span<UInt8>) -> Bool {
         guard let cookie = cookies.restore(segment, client: key.client, target: key.target, now: now) else {
+            let isAnswer = segment.flags.contains(.acknowledge) && segment.flags.isDisjoint(with: [.syn, .reset, .fin])
+            if isAnswer, now < cookiesEndAt { counters.cookiesRejected += 1 }
             return false
         }
         guard flows.count < flowLimit else {

@@ -31,6 +31,7 @@ struct Worker: ~Copyable {
     var dials = Slab<Dial>()
     var sessions = Slab<InboundSession>()
     var forwards = Slab<HTTPForward>()
+    var sniffs = Slab<Sniff>()
     var table: FlowTable
     var timers: TimerWheel
     var pool: BufferPool
@@ -40,6 +41,7 @@ struct Worker: ~Copyable {
     var icmpLimits: RateLimiter
     /// What was learned about upstreams, by their number.
     var memories: [Int: UpstreamMemory] = [:]
+    var datagrams: DatagramFlows
     var dialBuffers = DialBuffers()
     var reserve = ReserveDescriptor()
     let resolver: NameResolver
@@ -55,10 +57,15 @@ struct Worker: ~Copyable {
     var logSink: LogSink
     /// By the event's name.
     var bursts: [String: Burst] = [:]
+    /// When what is left of a burst is written.
+    var burstsDueAt = Instant.never
     /// This worker's share of the flows.
     let flowLimit: Int
     /// When a warning of that limit may be written again.
     var flowLimitWarning = Instant(nanoseconds: 0)
+
+    /// Until when a cookie of ours may come back.
+    var cookiesEndAt = Instant(nanoseconds: 0)
 
     // What is to be done
     var touched: [Handle] = []
@@ -95,6 +102,9 @@ struct Worker: ~Copyable {
             limit: settings.halfOpen / workers, perDevice: max(1, settings.halfOpenPerDevice / workers))
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
         icmpLimits = RateLimiter(perSecond: (settings.icmpPerSecond + workers - 1) / workers, seed: random.key())
+        datagrams = DatagramFlows(
+            limit: settings.datagrams.flows / workers, perDevice: settings.datagrams.flowsPerDevice / workers,
+            seed: random.key(), now: Clock.now())
         initialSequences = seed.shared.initialSequences
         cookies = seed.shared.cookies
         let tap = seed.shared.tap
@@ -127,6 +137,7 @@ struct Worker: ~Copyable {
         serveTouched()
         expireTimers()
         serveTouched()
+        flushBursts()
         feedStarved()
         resumeListeners()
         tidy()
@@ -138,6 +149,7 @@ struct Worker: ~Copyable {
     var nextWake: Instant? {
         if tunnelHasMore || !touched.isEmpty || rerouteFrom != nil { return now }
         var deadline = min(timers.nextDeadline() ?? .never, fragments.nextDeadline ?? .never, tidyAt, listenersResumeAt)
+        deadline = min(deadline, datagrams.nextDeadline, burstsDueAt)
         // Records of ended flows are no longer found after their time, so they can go many at once.
         if let next = lingering.nextDeadline { deadline = min(deadline, next + .milliseconds(100)) }
         return deadline == .never ? nil : deadline
@@ -186,6 +198,9 @@ struct Worker: ~Copyable {
         case .upstream(let place, let generation, let slot):
             guard let handle = flows.handle(at: place), handle.matches(generation: generation) else { return }
             takeUpstream(event, slot: slot, of: handle)
+        case .datagram(let place, let generation):
+            guard let handle = datagrams.flows.handle(at: place), handle.matches(generation: generation) else { return }
+            takeAnswers(handle)
         }
     }
 
@@ -210,5 +225,6 @@ struct Worker: ~Copyable {
         }
         lingering.expire(now)
         fragments.expire(now)
+        expireDatagrams()
     }
 }

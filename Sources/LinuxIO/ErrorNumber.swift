@@ -28,6 +28,8 @@ public struct ErrorNumber: Hashable, Sendable, CustomStringConvertible {
     public static let inputOutput = ErrorNumber(rawValue: EIO)
     public static let inProgress = ErrorNumber(rawValue: EINPROGRESS)
     public static let invalidArgument = ErrorNumber(rawValue: EINVAL)
+    /// EMSGSIZE: the datagram does not fit the path.
+    public static let messageTooLong = ErrorNumber(rawValue: EMSGSIZE)
     public static let networkDown = ErrorNumber(rawValue: ENETDOWN)
     public static let networkUnreachable = ErrorNumber(rawValue: ENETUNREACH)
     public static let noBufferSpace = ErrorNumber(rawValue: ENOBUFS)

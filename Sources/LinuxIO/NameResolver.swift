@@ -30,6 +30,12 @@ public struct Resolution: Equatable, Sendable {
     public let name: String
     /// In the order of preference (RFC 6724).
     public let result: Result<[IPAddress], ResolutionError>
+
+    public init(ticket: UInt64, name: String, result: Result<[IPAddress], ResolutionError>) {
+        self.ticket = ticket
+        self.name = name
+        self.result = result
+    }
 }
 
 /// A bounded queue of questions and a few threads that answer them.

@@ -23,7 +23,8 @@ struct NetlinkMessage {
             guard length >= headerLength, start + length <= datagram.count else { break }
             messages.append(
                 NetlinkMessage(
-                    type: datagram.native16(at: start + 4), payload: Array(datagram[start + headerLength..<start + length])))
+                    type: datagram.native16(at: start + 4),
+                    payload: Array(datagram[start + headerLength..<start + length])))
             start += (length + 3) & ~3
         }
         return messages

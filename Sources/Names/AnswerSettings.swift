@@ -36,9 +36,11 @@ public enum AnswerFamilies: Equatable, Sendable {
 public struct AnswerSettings: Equatable, Sendable {
     public var mode = AnswerMode.fakeIP
     public var families = AnswerFamilies.ipv4
-    /// Names that never have a fake address, nor anything below them: the lab's own ones, those of upstreams and
-    /// resolvers, the domain that DHCP hands out.
+    /// Names that never have a fake address, nor anything below them: the lab's own ones, the domain that DHCP hands
+    /// out.
     public var localNames: [String] = []
+    /// Names that never have a fake address, while those below them may: of upstreams and resolvers.
+    public var ownHosts: Set<String> = []
     /// The gateway's own addresses, as `starship.internal` has them.
     public var gateway: [IPAddress] = []
     /// Whether devices may use iCloud Private Relay, and learn of resolvers of their own.

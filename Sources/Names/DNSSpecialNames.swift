@@ -18,18 +18,20 @@ public enum DNSSpecialName: Equatable, Sendable {
 
 public struct DNSSpecialNames: Sendable {
     private let local: DNSSuffixes
+    private let ownHosts: Set<String>
     private let gateway: [IPAddress]
     private let allowsPrivateRelay: Bool
 
     public init(_ settings: AnswerSettings) {
         local = DNSSuffixes(settings.localNames)
+        ownHosts = settings.ownHosts
         gateway = settings.gateway
         allowsPrivateRelay = settings.allowsPrivateRelay
     }
 
     /// What a name means by itself, or nil when it is like any other.
     public func meaning(of name: String) -> DNSSpecialName? {
-        if local.contains(name) || name.isEmpty { return .local }
+        if name.isEmpty || local.contains(name) || ownHosts.contains(name) { return .local }
         if !name.utf8.contains(UInt8(ascii: ".")) { return name == "localhost" ? Self.loopback : .local }
         if let zone = Self.zone(of: name) { return meaning(of: name, in: zone) }
         if !allowsPrivateRelay, let answer = Self.encrypted[name] { return answer }

@@ -74,7 +74,8 @@ extension ResolverClient {
     /// Takes the network's word that an exchange brings nothing: refused, unreachable, closed.
     public mutating func failed(_ number: UInt64, now: Instant, random: inout some RandomNumberGenerator) {
         guard let exchange = exchanges[number] else { return }
-        change(exchange.server) { $0.refused() }
+        // One that refuses TCP may be as alive as any: it was its own answer that led there.
+        if !exchange.isTCP { change(exchange.server) { $0.refused() } }
         settle(number, now, &random)
     }
 
@@ -84,7 +85,7 @@ extension ResolverClient {
             deadlines.removeFirst()
             guard let exchange = exchanges[next.exchange], !exchange.isOverdue else { continue }
             counters.timeouts += 1
-            change(exchange.server) { $0.wasSilent(since: exchange.sent) }
+            if !exchange.isTCP { change(exchange.server) { $0.wasSilent(since: exchange.sent) } }
             // It stays open: its answer is as good when it comes during the next round.
             exchanges[next.exchange]?.isOverdue = true
             expectOneLess(exchange.inquiry, now, &random)

@@ -53,6 +53,8 @@ public struct ResolverClient: Sendable {
         public var strays = 0
         /// Answers that are broken.
         public var malformed = 0
+
+        public init() {}
     }
 
     struct Inquiry: Sendable {

@@ -12,7 +12,8 @@ enum Conflict {
         for pool in plan.fake {
             if let address = machine.addresses.first(where: { isForeign($0, plan) && pool.overlaps($0.prefix) }) {
                 return .conflict(
-                    fake: pool, with: "\(address.address)/\(address.prefix.length) is an address of \(address.interface)")
+                    fake: pool,
+                    with: "\(address.address)/\(address.prefix.length) is an address of \(address.interface)")
             }
             if let route = machine.routes.first(where: { isForeign($0, plan) && pool.overlaps($0.destination) }) {
                 let way = (route.gateway.map { " via \($0)" } ?? "") + (route.interface.map { " dev \($0)" } ?? "")

@@ -26,7 +26,8 @@ public struct ForeignChain: Hashable, Sendable, CustomStringConvertible {
     public let mending: [String]
 
     public var description: String {
-        let what = hook == .forward ? "drops what devices send through the gateway" : "drops what devices ask the gateway"
+        let what =
+            hook == .forward ? "drops what devices send through the gateway" : "drops what devices ask the gateway"
         return "the firewall's chain \(table) \(chain) \(what); to mend it: \(mending.joined(separator: "; "))"
     }
 
@@ -65,7 +66,9 @@ public struct ForeignChain: Hashable, Sendable, CustomStringConvertible {
         case (_, .forward):
             return ["iifname", "oifname"].map { "nft insert rule \(table.name) \(chain) \($0) \(lan) accept" }
         case (_, .input):
-            return ["nft insert rule \(table.name) \(chain) iifname \(lan) meta l4proto { tcp, udp } th dport \(port) accept"]
+            return [
+                "nft insert rule \(table.name) \(chain) iifname \(lan) meta l4proto { tcp, udp } th dport \(port) accept"
+            ]
         }
     }
 }

@@ -6,14 +6,20 @@
 /// The arguments as a value.
 public struct CommandLineOptions: Equatable, Sendable {
     public var command: Command
-    /// The configuration file; empty for `help` and `version` alone.
+    /// The configuration file; empty for `help`, `version` and `cleanup` alone.
     public var configuration = ""
+    /// What `explain` is asked; nil for every other command.
+    public var question: Question?
     public var capture: Capture?
     public var upstream: UpstreamOverride?
 
     public enum Command: String, CaseIterable, Sendable {
         case run
         case check
+        /// Says what would become of a flow, and why.
+        case explain
+        /// Undoes what a run that was killed has left in the machine's network.
+        case cleanup
         case version
         case help
     }
@@ -53,9 +59,9 @@ public struct UsageError: Error, Equatable, Sendable, CustomStringConvertible {
 extension CommandLineOptions {
     private static let valued = [
         "--config", "--capture", "--capture-filter", "--capture-snap", "--capture-size", "--capture-files",
-        "--upstream",
-        "--upstream-file",
+        "--upstream", "--upstream-file", "--from",
     ]
+    private static let flags = ["--udp"]
 
     /// Reads the arguments without the program's name.
     public static func parse(_ arguments: [String]) throws(UsageError) -> CommandLineOptions {
@@ -65,58 +71,97 @@ extension CommandLineOptions {
             options.command = try command(word)
             rest.removeFirst()
         }
-        var values: [String: String] = [:]
+        var arguments = Arguments()
         while let argument = rest.popFirst() {
             switch argument {
             case "--help", "-h": return CommandLineOptions(command: .help)
             case "--version": return CommandLineOptions(command: .version)
-            default: break
+            default: try arguments.take(argument, &rest)
             }
+        }
+        if options.command == .help || options.command == .version { return options }
+        try options.take(&arguments)
+        return options
+    }
+
+    /// Arguments by name, before anybody asked what they mean.
+    private struct Arguments {
+        var values: [String: String] = [:]
+        /// Those without a name, in order.
+        var plain: [String] = []
+
+        mutating func take(_ argument: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
             guard argument.hasPrefix("-") else {
-                guard options.command == .check, values["--config"] == nil else {
-                    throw UsageError(message: "one argument too many", hint: "options begin with --")
-                }
-                values["--config"] = argument
-                continue
+                plain.append(argument)
+                return
             }
             let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(parts[0])
-            guard valued.contains(name) else { throw unknown(name) }
+            guard valued.contains(name) || flags.contains(name) else { throw unknown(name) }
             guard values[name] == nil else { throw UsageError(message: "\(name) stands twice") }
+            guard !flags.contains(name) else {
+                guard parts.count == 1 else { throw UsageError(message: "\(name) takes no value") }
+                values[name] = "yes"
+                return
+            }
             guard let value = parts.count == 2 ? String(parts[1]) : rest.popFirst(), !value.isEmpty else {
                 throw UsageError(message: "\(name) wants a value")
             }
             values[name] = value
         }
-        if options.command == .help || options.command == .version { return options }
-        try options.take(values)
-        return options
     }
 
     private static func command(_ word: String) throws(UsageError) -> Command {
         if let command = Command(rawValue: word) { return command }
         let near = NearMiss.suggestion(for: word, among: Command.allCases.map(\.rawValue))
         throw UsageError(
-            message: "unknown command", hint: near.map { "did you mean `\($0)`?" } ?? "run, check, version or help")
+            message: "unknown command",
+            hint: near.map { "did you mean `\($0)`?" } ?? "run, check, explain, cleanup, version or help")
     }
 
     private static func unknown(_ name: String) -> UsageError {
-        let near = NearMiss.suggestion(for: name, among: valued + ["--help", "--version"])
+        let near = NearMiss.suggestion(for: name, among: valued + flags + ["--help", "--version"])
         let shown =
             name.utf8.allSatisfy { $0 == 0x2d || Unicode.Scalar($0).isASCIILetterOrDigit } ? " " + name.prefix(40) : ""
         return UsageError(message: "unknown option\(shown)", hint: near.map { "did you mean \($0)?" } ?? "see --help")
     }
 
-    private mutating func take(_ values: [String: String]) throws(UsageError) {
-        guard let file = values["--config"] else { throw UsageError(message: "--config FILE is missing") }
-        configuration = file
-        if command == .check,
-            let other = values.keys.sorted().first(where: { !["--config", "--upstream"].contains($0) })
-        {
-            throw UsageError(message: "\(other) is for `run`")
+    /// The options that a command has besides those of its own.
+    private static func options(of command: Command) -> [String] {
+        switch command {
+        case .run: valued.filter { $0 != "--from" }
+        case .check: ["--config", "--upstream"]
+        case .explain: ["--config", "--from", "--udp"]
+        case .cleanup, .version, .help: []
         }
-        try takeCapture(values)
-        try takeUpstream(values)
+    }
+
+    private mutating func take(_ arguments: inout Arguments) throws(UsageError) {
+        guard command != .cleanup || arguments.values.isEmpty && arguments.plain.isEmpty else {
+            throw UsageError(message: "cleanup takes no arguments")
+        }
+        let allowed = Self.options(of: command)
+        if let other = arguments.values.keys.sorted().first(where: { !allowed.contains($0) }) {
+            let home = ["--from", "--udp"].contains(other) ? "explain" : "run"
+            throw UsageError(message: "\(other) is for `\(home)`")
+        }
+        if command == .check, arguments.values["--config"] == nil, !arguments.plain.isEmpty {
+            arguments.values["--config"] = arguments.plain.removeFirst()
+        }
+        if command == .explain {
+            guard !arguments.plain.isEmpty else { throw UsageError(message: "explain wants HOST or HOST:PORT") }
+            question = try Question(
+                arguments.plain.removeFirst(), from: arguments.values["--from"],
+                isUDP: arguments.values["--udp"] != nil)
+        }
+        guard arguments.plain.isEmpty else {
+            throw UsageError(message: "one argument too many", hint: "options begin with --")
+        }
+        guard command != .cleanup else { return }
+        guard let file = arguments.values["--config"] else { throw UsageError(message: "--config FILE is missing") }
+        configuration = file
+        try takeCapture(arguments.values)
+        try takeUpstream(arguments.values)
     }
 
     private mutating func takeCapture(_ values: [String: String]) throws(UsageError) {
@@ -176,6 +221,8 @@ extension CommandLineOptions {
     public static let help = """
         usage: starshipd [run] --config FILE [options]
                starshipd check FILE
+               starshipd explain HOST[:PORT] [--from ADDRESS] [--udp] --config FILE
+               starshipd cleanup
                starshipd --version | --help
 
           --config FILE          the configuration, JSON5 (Configs/ has examples)
@@ -189,6 +236,10 @@ extension CommandLineOptions {
           --capture-files N      keep the newest N files (4)
 
         check reads a configuration and says what it means, or what is wrong with it.
+        explain says what becomes of a flow to HOST: which rule decides, with its file and line, who learns
+        the name, what DNS answers, and where the flow goes. --from is the device's address.
+        cleanup removes every rule, route, table and address that a run which was killed has left.
+
         Exit codes: 0 ended as told, 1 failed, 64 wrong arguments, 78 wrong configuration.
 
         """

@@ -6,10 +6,14 @@
 /// `Configuration+Reading`. Keys of features that this version lacks are refused by name, never ignored.
 ///
 ///     bytes ── JSON5Reader ──▶ JSON5Value ── Section (types, ranges, near misses) ──▶ Configuration
+///     Configuration, files that it names ── resolve ──▶ ResolvedConfiguration (rules that can be asked)
+///     ResolvedConfiguration, a destination ── explain ──▶ Explanation
 ///     URL ── ProxyURL ──▶ Upstream
 ///     arguments ── CommandLineOptions
 ///
-/// Secrets are no part of a configuration: it holds the names of the files that they are in.
+/// Secrets are no part of a configuration: it holds the names of the files that they are in. Lists of rules are
+/// files too; nothing here reads them, so a configuration comes in two steps: what its text says, and then,
+/// with the files' bytes, what its rules mean. A wrong rule is refused like any other wrong value, at its line.
 
 public import Addresses
 
@@ -18,16 +22,28 @@ public struct Configuration: Equatable, Sendable {
     /// The TUN device; nil with `tun: false`, when the program is a SOCKS5 and HTTP translator alone.
     public var tunnel: TunnelOptions? = TunnelOptions()
     public var network = NetworkOptions()
+    /// Whether devices get IPv6; without it a fake name has no AAAA record and IPv6 in the TUN device is refused.
+    public var ipv6 = true
+    public var dns = DNSOptions()
     /// The SOCKS5 inbound; nil with `socks: false`.
     public var socks: InboundOptions? = InboundOptions(port: InboundOptions.socksPort)
     /// The HTTP inbound; nil unless the file has an `http` object.
     public var http: InboundOptions?
-    /// At least one; in this version exactly one.
+    /// At least one, each with an `id` of its own.
     public var profiles: [Profile]
     /// The `id` of the profile in use.
     public var active: String
+    /// How what isn't proxied leaves.
+    public var egress = Egress.direct
+    /// The files that RULE-SET can name, each with a name of its own.
+    public var ruleSets: [RuleSetFile] = []
+    public var phones = PhoneOptions()
+    /// The directory of what outlives a restart (the fake addresses); nil with `state: false`: nothing does.
+    public var state: String? = Configuration.stateDirectory
     public var limits = Limits()
     public var log = LogOptions()
+
+    public static let stateDirectory = "/var/lib/starship"
 
     /// All defaults around these profiles, the first one active.
     ///
@@ -42,6 +58,20 @@ public struct Configuration: Equatable, Sendable {
     public var activeProfile: Profile {
         profiles.first { $0.id == active } ?? profiles[0]
     }
+
+    /// The profile with this id.
+    public func profile(_ id: String) -> Profile? {
+        profiles.first { $0.id == id }
+    }
+}
+
+/// How what no upstream was chosen for leaves the lab: direct traffic, unlisted names, checks and push.
+public enum Egress: Equatable, Sendable {
+    /// By the uplink, as it is.
+    case direct
+    /// Through the upstream of this profile, in an office that lets out nothing else; then the TUN device takes all
+    /// traffic in every mode.
+    case profile(String)
 }
 
 /// The TUN device.
@@ -58,34 +88,6 @@ public struct TunnelOptions: Equatable, Sendable {
         case full
         /// Plain packets of the MTU's size.
         case none
-    }
-
-    public init() {}
-}
-
-/// What the gateway does to the machine's network.
-public struct NetworkOptions: Equatable, Sendable {
-    public var setup = Setup.none
-    /// The mark of every socket that the gateway opens.
-    public var mark = Mark(value: 0x5300_0000, mask: 0xff00_0000)
-
-    /// Who makes routes and rules.
-    public enum Setup: String, CaseIterable, Sendable {
-        /// Somebody else.
-        case none
-        case gateway
-        case host
-    }
-
-    /// A firewall mark: bits of others stay as they are.
-    public struct Mark: Equatable, Sendable {
-        public var value: UInt32
-        public var mask: UInt32
-
-        public init(value: UInt32, mask: UInt32) {
-            self.value = value
-            self.mask = mask
-        }
     }
 
     public init() {}

@@ -17,10 +17,14 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
         case wrongType
         case badValue
         case conflict
+        /// An entry of a list that is no rule.
+        case rule
         case notYet
     }
 
     public var code: Code
+    /// The list that the error is in; nil: the configuration itself.
+    public var file: String?
     public var position: TextPosition?
     /// The keys that lead there, such as `profiles[0].upstream.port`; empty for the whole text.
     public var path: String
@@ -32,6 +36,7 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
         _ code: Code, at position: TextPosition?, path: String, found: String, expected: String, hint: String? = nil
     ) {
         self.code = code
+        file = nil
         self.position = position
         self.path = path
         self.found = found

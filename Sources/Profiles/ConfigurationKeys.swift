@@ -1,22 +1,27 @@
 /// Which keys stand where, and which belong to features that this version lacks.
 
 enum ConfigurationKeys {
-    static let top = ["tun", "network", "socks", "http", "profiles", "active", "limits", "log"]
-    static let laterTop = [
-        "dns", "devices", "keys", "rules", "domains", "bypass", "health", "metrics", "control", "page", "push",
-        "gateway",
-        "ipv6", "sniff", "phones",
+    static let top = [
+        "tun", "network", "ipv6", "dns", "socks", "http", "profiles", "active", "egress", "ruleSets", "phones", "state",
+        "limits", "log",
     ]
+    static let laterTop = ["devices", "keys", "health", "metrics", "control", "page", "push", "gateway"]
 
     static let tun = ["name", "mtu", "workers", "offload"]
-    static let network = ["setup", "mark"]
-    static let laterNetwork = ["lan", "uplink", "whenDown", "masquerade", "dhcp"]
+    static let network = ["setup", "lan", "uplink", "mark", "whenDown"]
+    static let laterNetwork = ["masquerade", "dhcp"]
+    static let lan = ["interface", "profile"]
+    static let dns = [
+        "mode", "listen", "resolvers", "order", "timeout", "cache", "maxTTL", "families", "pool", "pool6", "local",
+    ]
     static let socks = ["listen", "allow", "users"]
     static let http = ["listen", "allow", "users", "outbound"]
     static let user = ["name", "passwordFile"]
 
-    static let profile = ["id", "name", "upstream"]
-    static let laterProfile = ["domains", "bypass", "rules", "health", "selfService", "devices", "dns"]
+    static let profile = [
+        "id", "name", "upstream", "domains", "bypass", "rules", "capture", "connectName", "sniff", "udp",
+    ]
+    static let laterProfile = ["health", "selfService", "devices"]
     static let upstream = [
         "type", "host", "port", "user", "passwordFile", "auth", "identify", "kind", "halfClose", "http80",
     ]
@@ -24,18 +29,20 @@ enum ConfigurationKeys {
 
     static let limits = [
         "dial", "connect", "attemptDelay", "halfOpen", "halfOpenPerDevice", "flows", "synAck", "timeWait", "halfClose",
-        "idle", "keepaliveClient", "keepaliveUpstream", "buffers", "flowBuffer", "icmpErrors",
+        "idle", "keepaliveClient", "keepaliveUpstream", "buffers", "flowBuffer", "icmpErrors", "udpFlows", "udpIdle",
+        "dnsIdle", "sniffBytes", "sniffTime", "sniffPorts", "fakePerDevice", "fragments", "fragmentTime",
         "credentialRetry",
     ]
-    static let laterLimits = [
-        "sniff", "sniffTime", "udp", "udpFlows", "dns", "dnsCache", "fragments", "fragmentTime", "names",
-    ]
+    static let ruleSet = ["name", "file", "format"]
+    static let phones = ["connectivity", "push", "ntp", "ike", "privateRelay", "doh", "dot", "lists"]
     static let log = ["level", "format", "flows"]
 
     /// Where a key would be at home, for one that stands in the wrong object.
     private static let homes: [(path: String, keys: [String])] = [
-        ("", top), ("tun", tun), ("network", network), ("socks", socks), ("http", http), ("profiles[]", profile),
-        ("profiles[].upstream", upstream), ("limits", limits), ("log", log),
+        ("", top), ("tun", tun), ("network", network), ("dns", dns), ("socks", socks), ("http", http),
+        ("profiles[]", profile),
+        ("profiles[].upstream", upstream), ("limits", limits), ("ruleSets[]", ruleSet), ("phones", phones),
+        ("network.lan[]", lan), ("log", log),
     ]
 
     /// Names that other programs use for the same thing.
@@ -43,6 +50,11 @@ enum ConfigurationKeys {
         "queues": "workers", "interface": "name", "server": "host", "address": "host", "hostname": "host",
         "username": "user", "login": "user", "proxies": "profiles", "upstreams": "profiles", "proxy": "upstream",
         "loglevel": "level", "threads": "workers", "timeout": "connect", "bind": "listen",
+        "nameservers": "resolvers", "servers": "resolvers", "nameserver": "resolvers", "fakeip": "pool",
+        "fake-ip-range": "pool", "fakeiprange": "pool", "range": "pool", "enhanced-mode": "mode", "interfaces": "lan",
+        "fake-ip-filter": "local", "rule-providers": "ruleSets", "ruleset": "ruleSets", "rule-sets": "ruleSets",
+        "path": "file", "wan": "uplink", "gateway": "uplink", "proxydomains": "domains", "matchdomains": "domains",
+        "directory": "lists", "statedir": "state", "ttl": "maxTTL", "fwmark": "mark", "skipproxy": "bypass",
     ]
 
     /// What to do about an unknown key: its near miss, its home, or where a secret belongs.

@@ -46,6 +46,31 @@ enum HostText {
         throw HostMistake(found: Shown.text(text), hint: nil)
     }
 
+    /// Reads a resolver: an address, with a port or on port 53.
+    static func resolver(_ text: String) throws(HostMistake) -> SocketAddress {
+        if let (scheme, rest) = scheme(text) {
+            let place = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+            let address = (try? endpoint(String(place), defaultPort: 53)).map { endpoint in
+                endpoint.port == 53 ? endpoint.address.description : endpoint.description
+            }
+            let isKnown = ["tcp", "udp", "dns"].contains(scheme)
+            throw HostMistake(
+                found: "a URL",
+                hint: address.map { "write \"\($0)\"" + (isKnown ? "" : "; resolvers are asked by plain DNS") }
+                    ?? "resolvers are asked by plain DNS, at an address")
+        }
+        // An IPv6 address has two colons, and a name with a port one.
+        let hasPort = text.utf8.count { $0 == UInt8(ascii: ":") } == 1
+        if isName(hasPort ? String(text.prefix { $0 != ":" }) : text) {
+            throw HostMistake(found: "\(Shown.text(text)), a name", hint: "a resolver has an address")
+        }
+        let endpoint = try endpoint(text, defaultPort: 53)
+        guard !endpoint.address.isUnspecified else {
+            throw HostMistake(found: "\(endpoint.address), which is every address")
+        }
+        return endpoint
+    }
+
     /// Whether the text is a DNS name: labels of letters, digits, hyphens and underscores (RFC 1035, 2181), and
     /// not one that could be taken for an address.
     static func isName(_ text: String) -> Bool {

@@ -21,32 +21,14 @@ extension InboundOptions {
     }
 
     private mutating func readListeners(_ section: Section, port: UInt16) throws(ConfigurationError) {
-        guard let value = section["listen"] else { return }
-        let expected = "an address and a port, such as \"127.0.0.1:\(port)\" or \"[::1]:\(port)\""
-        var values = [value]
-        if case .array = value.content {
-            values = try section.list("listen", expected, limit: 8)
-            guard !values.isEmpty else {
-                throw section.error(
-                    .badValue, "listen", found: "an empty list", expected: expected,
-                    hint: "\(section.path): false turns it off")
-            }
+        guard let found = try section.listeners(port: port) else { return }
+        guard !found.isEmpty else {
+            throw section.error(
+                .badValue, "listen", found: "an empty list",
+                expected: "an address and a port, such as \"127.0.0.1:\(port)\" or \"[::1]:\(port)\"",
+                hint: "\(section.path): false turns it off")
         }
-        listen = []
-        for value in values {
-            guard case .string(let text) = value.content else {
-                throw section.error(.wrongType, "listen", found: value.kind, expected: expected)
-            }
-            do throws(HostMistake) {
-                let endpoint = try HostText.endpoint(text, defaultPort: port)
-                guard !listen.contains(endpoint) else { throw HostMistake(found: "\(endpoint) twice") }
-                listen.append(endpoint)
-            } catch {
-                throw ConfigurationError(
-                    .badValue, at: value.position, path: Shown.path(section.path, "listen"), found: error.found,
-                    expected: expected, hint: error.hint)
-            }
-        }
+        listen = found
     }
 
     private mutating func readNetworks(_ section: Section) throws(ConfigurationError) {
@@ -58,19 +40,10 @@ extension InboundOptions {
             guard let network = IPPrefix(parsing: text) else {
                 throw ConfigurationError(
                     .badValue, at: value.position, path: Shown.path(section.path, "allow"), found: Shown.text(text),
-                    expected: expected, hint: Self.advice(onNetwork: text))
+                    expected: expected, hint: Shown.network(around: text))
             }
             allow.append(network)
         }
-    }
-
-    /// An address within a network is the most frequent slip.
-    private static func advice(onNetwork text: String) -> String? {
-        let parts = text.split(separator: "/")
-        guard parts.count == 2, let address = IPAddress(parsing: parts[0]), let length = Int(parts[1]),
-            let network = IPPrefix(address, length: length)
-        else { return nil }
-        return "the network that it lies in is \(network)"
     }
 
     private mutating func readUsers(_ section: Section) throws(ConfigurationError) {
@@ -110,5 +83,41 @@ extension InboundOptions {
                 expected: "the networks of your lab, or users",
                 hint: "without users this is a proxy for the whole Internet")
         }
+    }
+}
+
+extension Section {
+    /// Reads `listen`: one address and port, or a list of them.
+    func listeners(port: UInt16) throws(ConfigurationError) -> [SocketAddress]? {
+        guard let value = self["listen"] else { return nil }
+        let expected = "an address and a port, such as \"127.0.0.1:\(port)\" or \"[::1]:\(port)\""
+        var values = [value]
+        if case .array = value.content { values = try list("listen", expected, limit: 8) }
+        var listen: [SocketAddress] = []
+        for value in values {
+            guard case .string(let text) = value.content else {
+                throw error(.wrongType, "listen", found: value.kind, expected: expected, at: value)
+            }
+            do throws(HostMistake) {
+                let endpoint = try HostText.endpoint(text, defaultPort: port)
+                guard !listen.contains(endpoint) else { throw HostMistake(found: "\(endpoint) twice") }
+                listen.append(endpoint)
+            } catch {
+                throw self.error(
+                    .badValue, "listen", found: error.found, expected: expected, hint: error.hint, at: value)
+            }
+        }
+        return listen
+    }
+}
+
+extension Shown {
+    /// Advice for the most frequent slip in a network: an address within it.
+    static func network(around text: String) -> String? {
+        let parts = text.split(separator: "/")
+        guard parts.count == 2, let address = IPAddress(parsing: parts[0]), let length = Int(parts[1]),
+            let network = IPPrefix(address, length: length)
+        else { return nil }
+        return "the network that it lies in is \(network)"
     }
 }

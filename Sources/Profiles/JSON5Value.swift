@@ -3,6 +3,7 @@
 /// A place in a text: both numbers start at 1, and a column is one Unicode scalar.
 public struct TextPosition: Equatable, Sendable, CustomStringConvertible {
     public var line: Int
+    /// 0 where the whole line is meant.
     public var column: Int
 
     public init(line: Int, column: Int) {
@@ -10,7 +11,7 @@ public struct TextPosition: Equatable, Sendable, CustomStringConvertible {
         self.column = column
     }
 
-    public var description: String { "line \(line), column \(column)" }
+    public var description: String { column == 0 ? "line \(line)" : "line \(line), column \(column)" }
 }
 
 /// One value with the place of its first character.
@@ -49,6 +50,25 @@ public struct JSON5Value: Equatable, Sendable {
         case .array(let elements): elements.isEmpty
         case .object(let members): members.isEmpty
         }
+    }
+}
+
+extension JSON5Value {
+    /// Where the value stands that a path such as `profiles[0].upstream.port` leads to, or as near as it gets.
+    func position(of path: String) -> TextPosition {
+        var value = self
+        for step in path.split(whereSeparator: { $0 == "." || $0 == "[" }) {
+            let next: JSON5Value? =
+                switch value.content {
+                case .object(let members): members.first { $0.key == step }?.value
+                case .array(let elements):
+                    Int(step.dropLast()).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+                default: nil
+                }
+            guard let next else { break }
+            value = next
+        }
+        return value.position
     }
 }
 

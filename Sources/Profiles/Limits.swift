@@ -33,6 +33,24 @@ public struct Limits: Equatable, Sendable {
     public var flowBuffer = 4 << 20
     /// ICMP errors for one device in a second.
     public var icmpErrors = 50
+    /// UDP flows of one device; its oldest gives way.
+    public var udpFlows = 64
+    /// How long a UDP flow may go without a datagram.
+    public var udpIdle = Interval.seconds(30)
+    /// The same, for a flow to port 53.
+    public var dnsIdle = Interval.seconds(10)
+    /// Octets of a client that are read for a name.
+    public var sniffBytes = 8 << 10
+    /// How long is waited for them.
+    public var sniffTime = Interval.milliseconds(300)
+    /// The TCP ports on which a name is looked for.
+    public var sniffPorts: [UInt16] = [80, 443, 8080, 8443]
+    /// Names for which one device holds a fake address; beyond it its oldest give way.
+    public var fakePerDevice = 8192
+    /// Octets of datagrams that wait for their other fragments.
+    public var fragments = 1 << 20
+    /// How long a datagram may wait for them.
+    public var fragmentTime = Interval.seconds(30)
     /// How long credentials that got a 407 rest before one more try.
     public var credentialRetry = Interval.seconds(900)
 

@@ -4,17 +4,20 @@ extension Profile {
     init(_ value: JSON5Value, path: String) throws(ConfigurationError) {
         let section = try Section(
             value, path: path, keys: ConfigurationKeys.profile, later: ConfigurationKeys.laterProfile)
-        let expected = "a short name of letters, digits, hyphens, dots and underscores"
-        _ = try section.required("id", expected)
-        id = try section.text("id", expected, limit: 64) ?? ""
-        let isPlain = id.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "-._".unicodeScalars.contains($0) }
-        guard isPlain, id.unicodeScalars.first?.isASCIILetterOrDigit == true else {
-            throw section.error(.badValue, "id", found: Shown.text(id), expected: expected)
+        id = try section.identifier("id")
+        guard !Self.reserved.contains(id.lowercased()) else {
+            throw section.error(
+                .badValue, "id", found: Shown.text(id), expected: "another name",
+                hint: "rules and `egress` use this word")
         }
         name = try section.text("name", "a name to show") ?? id
         upstream = try Upstream(
             section.required("upstream", "an object: { type, host, port }"), path: Shown.path(path, "upstream"))
+        routes = try RouteOptions(section)
     }
+
+    /// What rules and `egress` say without meaning a profile.
+    private static let reserved = ["proxy", "direct", "reject"]
 }
 
 extension Upstream {

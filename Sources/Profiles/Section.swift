@@ -37,13 +37,14 @@ struct Section {
 
     subscript(_ key: String) -> JSON5Value? { members[key]?.value }
 
-    /// An error about one of the keys, at its value or, where it is missing, at the object.
+    /// An error about one of the keys: at an element of its list, at its value or, where it is missing, at the object.
     func error(
-        _ code: ConfigurationError.Code, _ key: String, found: String, expected: String, hint: String? = nil
+        _ code: ConfigurationError.Code, _ key: String, found: String, expected: String, hint: String? = nil,
+        at element: JSON5Value? = nil
     ) -> ConfigurationError {
         ConfigurationError(
-            code, at: self[key]?.position ?? position, path: Shown.path(path, key), found: found, expected: expected,
-            hint: hint)
+            code, at: element?.position ?? self[key]?.position ?? position, path: Shown.path(path, key), found: found,
+            expected: expected, hint: hint)
     }
 
     /// The value of a key that must be there.
@@ -154,6 +155,55 @@ struct Section {
             throw error(.badValue, key, found: "a text with control characters", expected: expected)
         }
         return text
+    }
+
+    /// Reads the name of a network interface, as the kernel takes it and a command line bears it.
+    func interface(_ key: String) throws(ConfigurationError) -> String? {
+        guard let text = try text(key, Self.interfaceName) else { return nil }
+        guard Self.isInterface(text) else {
+            throw error(.badValue, key, found: Shown.text(text), expected: Self.interfaceName)
+        }
+        return text
+    }
+
+    static let interfaceName = "an interface name of 1 to 15 letters, digits, hyphens, dots and underscores"
+
+    static func isInterface(_ text: String) -> Bool {
+        let isPlain = text.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "-._".unicodeScalars.contains($0) }
+        return isPlain && (1...15).contains(text.utf8.count) && text != "." && text != ".." && !text.hasPrefix("-")
+    }
+
+    /// Reads a short name that other places refer to.
+    func identifier(_ key: String) throws(ConfigurationError) -> String {
+        let expected = "a short name of letters, digits, hyphens, dots and underscores"
+        _ = try required(key, expected)
+        let text = try text(key, expected, limit: 64) ?? ""
+        let isPlain = text.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "-._".unicodeScalars.contains($0) }
+        guard isPlain, text.unicodeScalars.first?.isASCIILetterOrDigit == true else {
+            throw error(.badValue, key, found: Shown.text(text), expected: expected)
+        }
+        return text
+    }
+
+    /// Reads a list of texts of one line, none of them empty.
+    func texts(_ key: String, _ expected: String, limit: Int) throws(ConfigurationError) -> [RuleText] {
+        var texts: [RuleText] = []
+        for (index, value) in try list(key, expected, limit: limit).enumerated() {
+            let path = "\(Shown.path(path, key))[\(index)]"
+            guard case .string(let text) = value.content else {
+                throw ConfigurationError(
+                    .wrongType, at: value.position, path: path, found: value.kind, expected: "a text",
+                    hint: "the whole is \(expected)")
+            }
+            guard !text.isEmpty, text.utf8.count <= 1024, !text.hasControlCharacters else {
+                let found = text.isEmpty ? "an empty text" : "a text that is too long, or has control characters"
+                throw ConfigurationError(
+                    .badValue, at: value.position, path: path, found: found,
+                    expected: "one line of at most 1024 octets")
+            }
+            texts.append(RuleText(text, at: value.position))
+        }
+        return texts
     }
 
     /// Reads a list, or nothing.

@@ -7,6 +7,7 @@ public struct Profile: Equatable, Sendable {
     public var id: String
     public var name: String
     public var upstream: Upstream
+    public var routes = RouteOptions()
 
     public init(id: String, name: String, upstream: Upstream) {
         self.id = id

@@ -17,6 +17,8 @@ public struct SYNCookies: Sendable {
     public static let period = Interval.seconds(64)
     /// How many periods a cookie outlives its own.
     private static let grace: UInt32 = 1
+    /// How long after it was sent a cookie may come back at most.
+    public static let lifetime = period * (Int64(grace) + 1)
     private static let sizes: [Int] = [256, 536, 1220, 1360, 1400, 1440, 1460, 8960]
     private static let noShift: UInt32 = 15
 

@@ -106,6 +106,7 @@ public final class Upstream: Sendable {
     let credentials: BasicCredentials?
     let login: SOCKS5Login?
     let gate = CredentialGate()
+    let reach = UpstreamReach()
     /// The server's address where it was given as one.
     let literalAddress: [IPAddress]?
     private let port80Refused = Atomic(false)

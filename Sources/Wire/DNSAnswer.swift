@@ -60,7 +60,7 @@ public struct DNSAnswer: Equatable, Sendable {
         var marked = message
         var records = DNSRecords(header, at: questionEnd)
         while let record = try records.next(in: message.span) {
-            // As a length this is a pointer to where no message reaches.
+            // Read as a length this points to octet 16,383, behind every name of a message of usual size.
             var span = marked.mutableSpan
             span.store(UInt32.max, at: record.timeToLiveOffset)
         }

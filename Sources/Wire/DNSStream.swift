@@ -12,13 +12,15 @@ public struct DNSStream: Sendable {
     /// The octets that wait: part of a message, or several whole ones.
     public var count: Int { bytes.count - position }
 
+    /// Whether a whole message waits.
+    public var hasMessage: Bool { count >= 2 && count >= 2 + Int(bytes.span.uint16(at: position)) }
+
     public mutating func append(_ piece: Span<UInt8>) { bytes.append(copying: piece) }
 
     /// The next whole message, or nil when it is not there yet.
     public mutating func next() -> [UInt8]? {
-        guard count >= 2 else { return compact() }
+        guard hasMessage else { return compact() }
         let end = position + 2 + Int(bytes.span.uint16(at: position))
-        guard end <= bytes.count else { return compact() }
         defer { position = end }
         return Array(bytes[position + 2..<end])
     }

@@ -9,6 +9,7 @@ enum ASCII {
     static let carriageReturn: UInt8 = 0x0d
     static let space: UInt8 = 0x20
     static let quote: UInt8 = 0x22
+    static let hash: UInt8 = 0x23
     static let asterisk: UInt8 = 0x2a
     static let comma: UInt8 = 0x2c
     static let dot: UInt8 = 0x2e

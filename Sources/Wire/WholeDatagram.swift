@@ -25,7 +25,7 @@ public struct WholeDatagram: Equatable, Sendable {
         var output = bytes.mutableSpan
         _ = IPHeader.write(
             into: &output, at: 0, source: source, destination: destination, transport: transport,
-            payloadCount: payload.count, hopLimit: hopLimit)
+            payloadCount: payload.count, mayBeFragmented: true, hopLimit: hopLimit)
         output.copy(payload.span, at: headerLength)
         return bytes
     }

@@ -7,6 +7,7 @@ import Gateway
 import LinuxIO
 import Profiles
 import Relay
+import Routing
 import Streams
 import Upstreams
 import Wire
@@ -17,12 +18,13 @@ enum StartupError: Error, CustomStringConvertible {
     case configuration(String, ConfigurationError)
     case secret(String, SecretError)
     case url(String, ProxyURLError)
+    case list(RoutingError)
 
     /// EX_CONFIG: the file is there and wrong.
     var exitCode: Int32 {
         switch self {
         case .file: 1
-        case .configuration, .secret, .url: 78
+        case .configuration, .secret, .url, .list: 78
         }
     }
 
@@ -32,48 +34,25 @@ enum StartupError: Error, CustomStringConvertible {
         case .configuration(let path, let error): "\(path): \(error)"
         case .secret(let path, let error): "\(path): \(error)"
         case .url(let path, let error): "\(path): \(error)"
+        case .list(let error): "\(error)"
         }
     }
 }
 
 struct Startup {
-    /// The longest configuration that is read.
-    private static let configurationLimit = 4 << 20
-
-    let configuration: Configuration
+    let configuration: ResolvedConfiguration
     let settings: GatewaySettings
     let capture: CaptureSettings?
 
     /// Reads everything that the options name.
     init(_ options: CommandLineOptions) throws(StartupError) {
-        var configuration = try Self.read(options.configuration)
-        if let override = options.upstream {
-            let upstream = try Self.upstream(override)
-            do throws(ConfigurationError) {
-                configuration = try configuration.replacingUpstream(by: upstream)
-            } catch {
-                throw .configuration("--upstream", error)
-            }
-        }
-        self.configuration = configuration
-        settings = try Self.settings(configuration)
+        var upstream: Profiles.Upstream?
+        if let override = options.upstream { upstream = try Self.upstream(override) }
+        configuration = try ConfigurationFile.read(options.configuration, upstream: upstream)
+        settings = try Self.settings(configuration, path: options.configuration)
         capture = options.capture.map {
             CaptureSettings(
                 path: $0.file, filter: $0.filter, snapLength: $0.snap, fileSize: $0.size, fileCount: $0.files)
-        }
-    }
-
-    private static func read(_ path: String) throws(StartupError) -> Configuration {
-        let bytes: [UInt8]
-        do throws(FileError) {
-            bytes = try SmallFile.read(path, limit: configurationLimit)
-        } catch {
-            throw .file(error)
-        }
-        do throws(ConfigurationError) {
-            return try Configuration.parse(bytes)
-        } catch {
-            throw .configuration(path, error)
         }
     }
 
@@ -113,11 +92,12 @@ struct Startup {
         }
     }
 
-    private static func settings(_ configuration: Configuration) throws(StartupError) -> GatewaySettings {
-        let profile = configuration.activeProfile
+    private static func settings(
+        _ resolved: ResolvedConfiguration, path: String
+    ) throws(StartupError) -> GatewaySettings {
+        let configuration = resolved.configuration
         let limits = configuration.limits
-        var settings = GatewaySettings(
-            upstream: try upstreamSettings(profile.upstream, configuration), profile: profile.id)
+        var settings = GatewaySettings(routing: try routing(resolved, path: path))
         settings.workers = configuration.tunnel?.workers ?? 1
         settings.tunnel = configuration.tunnel.map {
             GatewaySettings.Tunnel(name: $0.name, offload: $0.offload == .full ? .full : .none)
@@ -140,10 +120,27 @@ struct Startup {
         settings.flowLog = flowLog(configuration.log.flows)
         settings.isJournal =
             configuration.log.format == .auto ? StandardError.isJournal : configuration.log.format == .journal
+        settings.names = names(configuration, isJournal: settings.isJournal, level: settings.logLevel)
+        settings.network = network(configuration)
+        settings.datagrams = datagrams(configuration)
+        settings.sniff.octets = limits.sniffBytes
+        settings.sniff.time = limits.sniffTime
         return settings
     }
 
-    private static func upstreamSettings(
+    private static func datagrams(_ configuration: Configuration) -> DatagramSettings {
+        var settings = DatagramSettings()
+        settings.directPorts = []
+        if configuration.phones.ntp { settings.directPorts.insert(123) }
+        if configuration.phones.ike { settings.directPorts.formUnion([500, 4500]) }
+        settings.service = configuration.dns.mode == .off ? nil : ownQuestions
+        settings.flowsPerDevice = configuration.limits.udpFlows
+        settings.idle = configuration.limits.udpIdle
+        settings.serviceIdle = configuration.limits.dnsIdle
+        return settings
+    }
+
+    static func upstreamSettings(
         _ upstream: Profiles.Upstream, _ configuration: Configuration
     ) throws(StartupError) -> UpstreamSettings {
         var settings = UpstreamSettings(kind(of: upstream))

@@ -7,6 +7,7 @@ import Capture
 import Gateway
 import Glibc
 import LinuxIO
+import Network
 import Profiles
 
 let version = "0.1.0"
@@ -33,14 +34,31 @@ func startup(_ options: CommandLineOptions) -> Startup {
     }
 }
 
-func serve(_ startup: Startup) -> Bool {
+func explanation(_ options: CommandLineOptions) -> Explanation {
+    do throws(StartupError) {
+        return try Explain.answer(options)
+    } catch {
+        fail(error.exitCode, "\(error)")
+    }
+}
+
+func serve(_ startup: Startup, _ options: CommandLineOptions) -> Bool {
     // A flow takes a descriptor or two, and the usual soft limit is 1,024.
     _ = DescriptorLimit.raise()
     ProcessMemory.tune(arenas: 2, trimFrom: 1 << 20)
     do throws(GatewayError) {
         var gateway = try Gateway.start(startup.settings, capture: startup.capture)
         gateway.announce()
-        return gateway.run()
+        return gateway.run { startup.reload(options) }
+    } catch {
+        fail(1, "\(error)")
+    }
+}
+
+/// Removes what a gateway that was killed has left in the machine's network.
+func cleanUp() {
+    do throws(NetworkError) {
+        try NetworkSetup.cleanup()
     } catch {
         fail(1, "\(error)")
     }
@@ -54,6 +72,10 @@ case .version:
     StandardOutput.write("starshipd \(version)\n")
 case .check:
     StandardOutput.write(startup(arguments).configuration.summary)
+case .explain:
+    StandardOutput.write("\(explanation(arguments))")
+case .cleanup:
+    cleanUp()
 case .run:
-    exit(serve(startup(arguments)) ? 0 : 1)
+    exit(serve(startup(arguments), arguments) ? 0 : 1)
 }

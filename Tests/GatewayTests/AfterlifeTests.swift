@@ -96,6 +96,46 @@ extension WorkerTests {
             bench.expectNothingLeft()
         }
 
+        /// B009's neighbour: the key is the client's again when it is done, although what it sent is still on its way to
+        /// a slow upstream, and that arrives whole.
+        @Test("a SYN on a flow that still drains opens anew", arguments: [true, false])
+        func draining(serverEndsFirst: Bool) throws {
+            let bench = try Bench()
+            let old = bench.client(port: 40888)
+            let slow = try old.open()
+            slow.isReading = false
+            if serverEndsFirst {
+                slow.finish()
+                bench.until("the end arrives") { old.hasEnded }
+            }
+            let data = pattern(16 << 20)
+            let taken = try old.upload(data) { bench.machines[0].chunksUsed >= 4 }
+            try old.finish()
+            bench.settle()
+            if !serverEndsFirst {
+                slow.finish()
+                bench.until("the end arrives") { old.hasEnded }
+            }
+            bench.settle()
+            #expect(bench.machines[0].flows == 1)
+
+            let new = bench.client(port: 40888)
+            new.next = old.next + 100_000
+            let peer = try new.open()
+            #expect(bench.machines[0].flows == 2)
+            try new.send("again")
+            bench.until("the bytes arrive") { peer.text == "again" }
+            slow.isReading = true
+            bench.until("the upload ends") { slow.isOver }
+            #expect(slow.isEnded, "an end, not a reset")
+            let isWhole = slow.received == Array(data[..<taken])
+            #expect(isWhole)
+            peer.send("yes")
+            bench.until("the new flow lives on") { new.text == "yes" }
+            try new.reset()
+            bench.expectNothingLeft()
+        }
+
         @Test func theHandshakesLastACKOfAnOldAddressIsReset() throws {
             let bench = try Bench()
             let client = bench.client()

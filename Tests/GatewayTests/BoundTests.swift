@@ -108,6 +108,12 @@ extension WorkerTests {
             try client.acknowledge()
             #expect(client.takeSegments().map(\.flags) == [.reset])
             #expect(bench.machines[0].flows == 1)
+            #expect(bench.counter(\.cookiesRejected) == 1)
+            // Long after the last cookie it is only a stray.
+            bench.advance(.seconds(129))
+            try client.acknowledge()
+            bench.settle()
+            #expect(bench.counter(\.cookiesRejected) == 1)
         }
 
         /// B232: over the flow cap a new SYN gets RST, those that are there live on, and it recovers.

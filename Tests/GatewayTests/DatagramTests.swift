@@ -2,7 +2,9 @@
 
 import Addresses
 import Bytes
+import Flows
 import Testing
+import Upstreams
 import Wire
 
 @testable import Gateway
@@ -55,7 +57,7 @@ extension WorkerTests {
             let bench = try Bench()
             for round in 0..<4000 {
                 let target = "198.51.\(round / 250).\(round % 250 + 1)"
-                try bench.inject(Datagram.udp(from: "10.9.0.2", to: target, UInt16(1024 + round), [0, 1, 2]))
+                try bench.inject(Datagram.udp(from: "10.9.0.2", to: target, UInt16(5000 + round), [0, 1, 2]))
                 if round % 100 == 99 { _ = bench.takeStrays() }
             }
             #expect(bench.counter(\.udpRefused) + bench.counter(\.icmpLimited) == 4000)
@@ -75,9 +77,28 @@ extension WorkerTests {
                     [3, 3, 0, 0, 0, 0, 0, 0] + Datagram.udp(from: "10.9.0.1", to: "10.9.0.2", 2, [1]), sumAt: 2),
                 Datagram.ipv4(
                     17, from: "10.9.0.2", to: "198.51.100.10", [UInt8](repeating: 0x78, count: 64), fragment: 8),
+                // RFC 4443, section 2.4(e): the same over IPv6, and about a redirect.
+                Datagram.packet(
+                    58, from: "fd00:9::2", to: "2001:db8:51::10",
+                    [1, 4, 0, 0, 0, 0, 0, 0] + Datagram.udp(from: "fd00:9::1", to: "fd00:9::2", 2, [1]), sumAt: 2),
+                Datagram.packet(
+                    58, from: "fd00:9::2", to: "2001:db8:51::10", [137, 0, 0, 0] + [UInt8](repeating: 0, count: 36),
+                    sumAt: 2),
+                Datagram.packet(
+                    58, from: "fd00:9::2", to: "ff02::1", [128, 0, 0, 0, 0, 7, 0, 1, 0x61], sumAt: 2),
+                Datagram.ipv6(
+                    44, from: "fd00:9::2", to: "2001:db8:51::10",
+                    [17, 0, 0, 64, 0, 0, 0, 9] + [UInt8](repeating: 0x78, count: 64)),
+                // RFC 1122, section 3.2.2: whoever has no single address gets none.
+                Datagram.udp(from: "0.0.0.0", to: "198.51.100.10", 443, [1]),
+                Datagram.udp(from: "224.0.0.5", to: "198.51.100.10", 443, [1]),
+                Datagram.udp(from: "127.0.0.1", to: "198.51.100.10", 443, [1]),
+                Datagram.udp(from: "::", to: "2001:db8:51::10", 443, [1]),
+                // The broadcast address of the tunnel's network.
+                Datagram.udp(from: "10.9.0.2", to: "198.19.255.255", 9999, [1]),
             ])
         func silence(packet: [UInt8]) throws {
-            let bench = try Bench()
+            let bench = try Bench { $0.datagrams.broadcasts = [Bench.address("198.19.255.255", 0).address] }
             try bench.inject(packet)
             #expect(bench.takeStrays().isEmpty)
             #expect(bench.machines[0].flows == 0)
@@ -95,6 +116,67 @@ extension WorkerTests {
             #expect(Array(message[..<2]) == [answer.ip.source.isIPv4 ? 0 : 129, 0])
             #expect(Array(message[4...]) == [0, 7, 0, 2] + data)
             #expect(bench.counter(\.echoReplies) == 1)
+        }
+
+        /// B124, DESIGN.md, "Phones": a ping tells the truth about the way, and only to whom it concerns.
+        @Test("a ping is refused while the upstream is lost", arguments: pairs)
+        func refusedPing(pair: (device: String, target: String)) throws {
+            // Nobody listens there: the upstream's own socket is the bench's, and is not asked.
+            let nobody = Target(Bench.address("127.0.0.1", 9))
+            let other = pair.device.contains(".") ? "10.9.1.3" : "fd00:99::3"
+            let bench = try Bench(kind: .http(server: nobody)) {
+                var way = $0.routing.direct
+                way.kind = .http(server: Target(Bench.address("127.0.0.1", 10)))
+                $0.routing.profiles.append(.init(id: "other", upstream: way, rules: .everything))
+                $0.routing.scopes = ["10.9.1.0/24", "fd00:99::/64"].compactMap { IPPrefix(parsing: $0) }
+                    .map { RoutingSettings.Scope(network: $0, profile: 1) }
+            }
+            let ping = Datagram.ping(from: pair.device, to: pair.target, [1, 2, 3])
+            for round in 1...2 {
+                try bench.inject(ping)
+                bench.settle()
+                #expect(bench.counter(\.echoReplies) == round, "one miss may be an accident")
+                let client = bench.client()
+                try client.sendSYN()
+                bench.until("the dial fails") { client.wasReset }
+            }
+            _ = bench.takeStrays()
+            try bench.inject(ping)
+            let answer = try #require(bench.takeStrays().first)
+            #expect(answer.ip.source == Bench.address(pair.target, 0).address)
+            // Host unreachable, address unreachable (RFC 792; RFC 4443, section 3.1).
+            #expect(answer.icmp?.type == (answer.ip.source.isIPv4 ? [3, 1] : [1, 3]))
+            #expect(answer.icmp?.quote == ping)
+            #expect(bench.counter(\.echoRefused) == 1)
+            try bench.inject(Datagram.ping(from: other, to: pair.target, [1, 2, 3]))
+            bench.settle()
+            #expect(bench.counter(\.echoReplies) == 3, "another profile has another upstream")
+            // One dial that comes through, and it is back.
+            bench.shared.policy.upstreams[0].noteOpened()
+            try bench.inject(ping)
+            bench.settle()
+            #expect(bench.counter(\.echoReplies) == 4)
+        }
+
+        /// B124: a ping larger than the link comes in fragments, and goes back in fragments.
+        @Test("a large ping is answered in fragments", arguments: pairs)
+        func largePing(pair: (device: String, target: String)) throws {
+            let bench = try Bench()
+            let data = pattern(3000)
+            let ping = Datagram.ping(from: pair.device, to: pair.target, data)
+            for piece in try Datagram.fragments(of: ping, mtu: 1280) { try bench.inject(piece) }
+            let pieces = bench.nextStrays(3)
+            #expect(pieces.allSatisfy { $0.bytes.count <= 1500 && $0.ip.fragment != nil })
+            var fragments = Fragments()
+            var whole: [UInt8]?
+            for piece in pieces {
+                if case .complete(let packet) = fragments.add(piece.bytes.span, piece.ip, now: bench.now) {
+                    whole = packet
+                }
+            }
+            let answer = try Seen(try #require(whole), hasVirtioHeader: false, queue: 0)
+            #expect(answer.icmp?.type == [answer.ip.source.isIPv4 ? 0 : 129, 0])
+            #expect(answer.icmp?.quote == data)
         }
 
         /// B113: a datagram over IPv6 without checksum is dropped (RFC 8200, section 8.1).
@@ -126,6 +208,37 @@ extension WorkerTests {
             #expect(Array(answer.bytes[answer.ip.payload].prefix(2)) == [3, 3])
             // The quote is the whole datagram's beginning: its UDP length is 1008.
             #expect(Array(answer.bytes[answer.ip.payload][(20 + 8 + 20)...].prefix(8)) == Array(payload[..<8]))
+        }
+
+        /// RFC 8200, section 4.5: the same over IPv6.
+        @Test("fragments over IPv6 are put together", arguments: [[0, 1, 2], [2, 1, 0]])
+        func fragments6(order: [Int]) throws {
+            let bench = try Bench()
+            let whole = Datagram.udp(
+                from: "fd00:9::2", to: "2001:db8:51::10", 443, [UInt8](repeating: 7, count: 3000))
+            let pieces = try Datagram.fragments(of: whole, mtu: 1280)
+            #expect(pieces.count == 3)
+            for index in order.dropLast() { try bench.inject(pieces[index]) }
+            #expect(bench.takeStrays().isEmpty)
+            try bench.inject(pieces[order[2]])
+            let answer = try #require(bench.takeStrays().first)
+            #expect(answer.icmp?.type == [1, 4])
+            // The datagram without its fragment headers, as much of it as fits (RFC 4443, section 3.1).
+            #expect(answer.icmp?.quote == Array(whole.prefix(1280 - 48)))
+        }
+
+        /// RFC 5722: pieces that overlap spoil their datagram.
+        @Test func overlappingFragmentsOverIPv6AreDropped() throws {
+            let bench = try Bench()
+            let whole = Datagram.udp(
+                from: "fd00:9::2", to: "2001:db8:51::10", 443, [UInt8](repeating: 7, count: 2000))
+            var pieces = try Datagram.fragments(of: whole, mtu: 1280)
+            // The second piece begins eight octets too early, with other octets.
+            pieces[1][43] &-= 8
+            pieces[1][50] ^= 0xff
+            for piece in pieces { try bench.inject(piece) }
+            #expect(bench.takeStrays().isEmpty)
+            #expect(bench.counter(\.droppedFragment) == 1)
         }
 
         @Test func aSegmentInFragmentsReachesItsFlow() throws {

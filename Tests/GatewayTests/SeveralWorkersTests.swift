@@ -84,8 +84,8 @@ extension WorkerTests {
             bench.expectNothingLeft()
         }
 
-        /// A late segment of a reset flow is answered wherever it arrives, and its port can be used again there.
-        @Test func aFlowThatIsOverLeavesNoOwner() throws {
+        /// A port that was used is used again wherever its SYN arrives, by the worker that remembers it.
+        @Test func aFlowThatIsOverIsRememberedByItsWorker() throws {
             let bench = try Bench(workers: 3)
             let client = bench.client()
             let peer = try client.open()
@@ -95,9 +95,33 @@ extension WorkerTests {
             let again = bench.client(port: client.address.port, at: 2)
             again.next = client.next + 50
             _ = try again.open()
-            #expect(bench.machines.map(\.flows) == [0, 0, 1])
+            #expect(bench.machines.map(\.flows) == [1, 0, 0])
+            #expect(bench.counter(\.timeWaitReused) == 1)
             try again.reset()
             bench.expectNothingLeft()
+            bench.advance(.seconds(11))
+            let later = bench.client(port: client.address.port, at: 1)
+            _ = try later.open()
+            #expect(bench.machines.map(\.flows) == [0, 1, 0], "later it is anybody's")
+            try later.reset()
+            bench.expectNothingLeft()
+        }
+
+        /// A late segment is answered as what it is, whichever queue brings it.
+        @Test func aLateSegmentAtAnotherQueueIsAcknowledged() throws {
+            let bench = try Bench(workers: 3)
+            let client = bench.client()
+            let peer = try client.open()
+            peer.close()
+            bench.until("the end arrives") { client.hasEnded }
+            try client.finish()
+            bench.expectNothingLeft()
+            _ = client.takeSegments()
+            client.queue = 2
+            try client.sendRaw([.acknowledge, .fin], sequence: client.next - 1)
+            let answer = try #require(client.takeSegments().first)
+            #expect(answer.flags == .acknowledge)
+            #expect(answer.acknowledgement == client.next)
         }
 
         /// Decision 2: budgets are split evenly, so that all workers together keep to the gateway's.

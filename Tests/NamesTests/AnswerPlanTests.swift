@@ -74,6 +74,13 @@ struct AnswerPlanTests {
         #expect(everything == .forward(maximumTTL: nil))
     }
 
+    /// A proxy may be named after the very domain that is proxied.
+    @Test func anUpstreamsNameIsItsOwn() throws {
+        let rules = Self.rules { $0.ownHosts = ["example.test"] }
+        #expect(try Self.plan("example.test", .address4, rules) == .forward(maximumTTL: nil))
+        #expect(try Self.plan("www.example.test", .address4, rules) == .fake(.address4))
+    }
+
     /// RFC 6762, section 22.1 (B106); RFC 6761 and RFC 7686 for the others.
     @Test("names that nobody has do not exist", arguments: ["printer.local", "local.invalid", "abc.onion"])
     func nobodysNames(name: String) throws {

@@ -142,6 +142,18 @@ struct ResolverClientTests {
         #expect(answer.addresses == address)
     }
 
+    /// It answers over UDP, so it is not dead; only what is too long for that cannot be had from it.
+    @Test func aResolverWithoutTCPIsNotDead() throws {
+        var bench = ResolverBench([ResolverBench.first])
+        for number in 0..<3 { _ = try bench.ask("n\(number).test", ticket: UInt64(number)) }
+        let asked = bench.sent()
+        for exchange in asked { bench.answer(exchange.exchange, try reply(to: exchange.message, truncated: true)) }
+        for exchange in bench.sent() { bench.fail(exchange.exchange) }
+        #expect(!bench.client.isHopeless)
+        // The second round asks over UDP again.
+        #expect(bench.sent().count == 3)
+    }
+
     /// Two seconds, then the next one; an answer that comes late is as good as any.
     @Test func aSilentResolverIsFollowedByTheNext() throws {
         var bench = ResolverBench([ResolverBench.first, ResolverBench.second])

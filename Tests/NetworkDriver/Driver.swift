@@ -11,6 +11,10 @@ func say(_ text: String) {
     let line = Array("\(text)\n".utf8)
     _ = unsafe write(1, line, line.count)
 }
+func complain(_ text: String) {
+    let line = Array("\(text)\n".utf8)
+    _ = unsafe write(2, line, line.count)
+}
 func exitNow(_ status: Int32) -> Never { exit(status) }
 
 struct Driver: ~Copyable {
@@ -88,7 +92,9 @@ struct Driver: ~Copyable {
 
     private func readPackets() {
         var buffer = PacketBuffer()
-        while case .packet(let length) = queue.read(into: &buffer) { say(describe(buffer.storage.span.extracting(0..<length))) }
+        while case .packet(let length) = queue.read(into: &buffer) {
+            say(describe(buffer.storage.span.extracting(0..<length)))
+        }
     }
 
     /// Addresses, protocol and destination port, or type of ICMP.
@@ -100,9 +106,11 @@ struct Driver: ~Copyable {
         let header = isIPv4 ? Int(bytes[0] & 15) * 4 : 40
         let transport = bytes[isIPv4 ? 9 : 6]
         let source =
-            isIPv4 ? IPAddress(v4: bytes.uint32(at: 12)) : IPAddress(high: bytes.uint64(at: 8), low: bytes.uint64(at: 16))
+            isIPv4
+            ? IPAddress(v4: bytes.uint32(at: 12)) : IPAddress(high: bytes.uint64(at: 8), low: bytes.uint64(at: 16))
         let target =
-            isIPv4 ? IPAddress(v4: bytes.uint32(at: 16)) : IPAddress(high: bytes.uint64(at: 24), low: bytes.uint64(at: 32))
+            isIPv4
+            ? IPAddress(v4: bytes.uint32(at: 16)) : IPAddress(high: bytes.uint64(at: 24), low: bytes.uint64(at: 32))
         let port = bytes.count >= header + 4 ? bytes.uint16(at: header + 2) : 0
         return "packet \(source) > \(target) \(names[transport] ?? "\(transport)") \(port)"
     }

@@ -59,7 +59,7 @@ struct CommandLineTests {
         for option in [
             "--config", "--capture", "--capture-filter", "--capture-snap", "--capture-size", "--capture-files",
             "--upstream",
-            "--upstream-file", "--version", "--help", "check",
+            "--upstream-file", "--version", "--help", "check", "explain", "--from", "--udp", "cleanup",
         ] {
             #expect(CommandLineOptions.help.contains(option))
         }
@@ -70,7 +70,7 @@ struct CommandLineTests {
         "wrong arguments are refused with what was meant",
         arguments: [
             ([], "--config FILE is missing"), (["runn"], "did you mean `run`?"),
-            (["start"], "run, check, version or help"),
+            (["start"], "run, check, explain, cleanup, version or help"),
             (["--confg", "c"], "did you mean --config?"), (["--config"], "--config wants a value"),
             (["--config="], "--config wants a value"),
             (["--config", "a", "--config", "b"], "--config stands twice"),

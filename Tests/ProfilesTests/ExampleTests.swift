@@ -3,6 +3,7 @@
 import Addresses
 import Glibc
 import Profiles
+import Routing
 import Testing
 
 /// The text of one of the files in Configs/.
@@ -46,11 +47,29 @@ func commentedOut() throws -> [CommentedOut] {
 
 struct ExampleTests {
     @Test(
-        "every example is a right configuration",
-        arguments: ["try.json5", "starship.json5", "squid.json5", "whistle.json5"])
+        "every example is a right configuration, its rules too",
+        arguments: [
+            "try.json5", "starship.json5", "squid.json5", "whistle.json5", "domain-mode.json5", "gateway.json5",
+            "host.json5", "one-arm.json5",
+        ])
     func parses(name: String) throws {
         let configuration = try configuration(example(name))
-        #expect(configuration.profiles.count == 1)
+        let resolved = try configuration.resolve()
+        #expect(resolved.configuration == configuration)
+        #expect(configuration.listFiles.isEmpty)
+    }
+
+    @Test("the example of a lab's box has two networks with a profile each")
+    func lab() throws {
+        let configuration = try configuration(example("gateway.json5"))
+        #expect(configuration.network.setup == .gateway)
+        #expect(
+            configuration.network.lan == [
+                NetworkOptions.LAN(interface: "wlan0"), NetworkOptions.LAN(interface: "eth1.20", profile: "release"),
+            ])
+        let resolved = try configuration.resolve()
+        #expect(resolved.rules(of: "qa").mode == .domain)
+        #expect(resolved.rules(of: "release").mode == .global)
     }
 
     @Test("the example to try has the embedded upstream behind its profile")
@@ -85,11 +104,17 @@ struct ExampleTests {
         let settings = try commentedOut()
         for setting in settings where setting.isDefault { lines[setting.line] = setting.setting }
         #expect(try configuration(lines.joined(separator: "\n")) == plain)
-        #expect(plain == Configuration(profiles: plain.profiles))
+        var defaults = Configuration(profiles: plain.profiles)
+        defaults.dns.mode = .fake
+        #expect(plain == defaults)
 
         // An unknown key's error lists what is known: each must be in the file, set or commented out.
         let text = try example("starship.json5")
-        for object in ["", "tun", "network", "socks", "http", "limits", "log"] {
+        let profile = refusal("{ profiles: [{ zzzzzz: 1 }] }")
+        for key in try #require(profile?.expected.split(separator: " ").dropFirst(2)) {
+            #expect(text.contains("\(key.filter { $0 != "," }): "), "\(key)")
+        }
+        for object in ["", "tun", "network", "dns", "socks", "http", "phones", "limits", "log"] {
             let error = refusal(object.isEmpty ? minimal("zzzzzz: 1") : minimal("\(object): { zzzzzz: 1 }"))
             let known = try #require(error?.expected.split(separator: " ").dropFirst(2).map { $0.filter { $0 != "," } })
             for key in known { #expect(text.contains("\(key): ") || text.contains("\(key):  "), "\(key)") }

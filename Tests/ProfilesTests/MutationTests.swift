@@ -49,13 +49,16 @@ struct MutationTests {
     @Test("changed examples are read or refused, with a place within the text", arguments: UInt64(0)..<8)
     func mutations(seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)
-        let originals = try ["try.json5", "squid.json5", "whistle.json5"].map { Array(try example($0).utf8) }
+        let originals = try ["try.json5", "squid.json5", "gateway.json5", "domain-mode.json5"].map {
+            Array(try example($0).utf8)
+        }
         for _ in 0..<400 {
             let original = originals[Int.random(in: 0..<originals.count, using: &generator)]
             let bytes = Self.mutate(original, with: &generator)
             let lines = bytes.reduce(1) { $1 == 0x0a || $1 == 0x0d ? $0 + 1 : $0 }
             do throws(ConfigurationError) {
-                _ = try Configuration.parse(bytes)
+                let configuration = try Configuration.parse(bytes)
+                _ = try configuration.resolve().summary
             } catch {
                 let place = try #require(error.position, "seed \(seed)")
                 #expect((1...lines).contains(place.line) && place.column >= 1, "seed \(seed)")

@@ -1,7 +1,7 @@
 /// The host lists that come with the program.
 
 import Addresses
-import Glibc
+import Foundation
 import Routing
 import TestSupport
 import Testing
@@ -16,21 +16,31 @@ private struct CheckAnswer {
     var host: String
     var what: What
 
+    /// A line that is none of these.
+    struct Unreadable: Error { let line: String }
+
     /// Reads the file as its first comment says.
     static func parse(_ bytes: [UInt8]) throws -> [CheckAnswer] {
-        try String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { line in
-            guard !line.hasPrefix("#") else { return nil }
-            let columns = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: true).map {
-                String($0.drop { $0 == " " })
-            }
-            try #require(columns.count >= 3, "\(line)")
-            if columns[1] == "dns" {
-                let address = try #require(IPAddress(parsing: columns[2].filter { $0 != " " }), "\(line)")
-                return CheckAnswer(host: columns[0], what: .address(address))
-            }
-            let status = try #require(Int(columns[2]), "\(line)")
-            let body = columns.count > 3 ? columns[3] : ""
-            return CheckAnswer(host: columns[0], what: .page(path: columns[1], status: status, body: body))
+        var answers: [CheckAnswer] = []
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {
+            guard let answer = CheckAnswer(line) else { throw Unreadable(line: String(line)) }
+            answers.append(answer)
+        }
+        return answers
+    }
+
+    private init?(_ line: Substring) {
+        let columns = line.split(separator: " ", maxSplits: 3, omittingEmptySubsequences: true).map {
+            String($0.drop { $0 == " " })
+        }
+        guard columns.count >= 3 else { return nil }
+        host = columns[0]
+        if columns[1] == "dns" {
+            guard let address = IPAddress(parsing: columns[2].filter { $0 != " " }) else { return nil }
+            what = .address(address)
+        } else {
+            guard let status = Int(columns[2]) else { return nil }
+            what = .page(path: columns[1], status: status, body: columns.count > 3 ? columns[3] : "")
         }
     }
 }
@@ -42,30 +52,26 @@ struct PhoneListTests {
 
     private static func list(_ name: String) throws -> RuleList {
         let path = "Configs/phones/\(name).txt"
-        return try RuleList.parse(try file(path).span, name: name, file: path, format: .plain)
+        let bytes = try file(path)
+        return try RuleList.parse(bytes.span, name: name, file: path, format: .plain)
     }
 
     @Test("every list of Configs/phones is a plain list with a date, in names alone", arguments: names)
     func lists(name: String) throws {
         let list = try Self.list(name)
         #expect(list.count > 1)
-        #expect(try RuleList.parse(try file("Configs/phones/\(name).txt").span, name: name).format == .plain)
-        #expect(String(decoding: try file("Configs/phones/\(name).txt"), as: UTF8.self).contains("# State: 20"))
+        let bytes = try file("Configs/phones/\(name).txt")
+        let guessed = try RuleList.parse(bytes.span, name: name).format
+        #expect(guessed == .plain)
+        #expect(String(decoding: bytes, as: UTF8.self).contains("# State: 20"))
         #expect(!list.contains(RouteQuery(address: IPAddress(v4: 0x0808_0808), port: 443, network: .tcp)))
     }
 
     @Test("no file of Configs/phones is missing here")
     func complete() throws {
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-        let folder = unsafe try #require(unsafe opendir("/\(root)/Configs/phones"))
-        defer { unsafe closedir(folder) }
-        var files: [String] = []
-        while let entry = unsafe readdir(folder) {
-            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasSuffix(".txt") { files.append(String(name.dropLast(4))) }
-        }
+        let files = try FileManager.default.contentsOfDirectory(atPath: "/\(root)/Configs/phones")
+            .filter { $0.hasSuffix(".txt") }.map { String($0.dropLast(4)) }
         #expect(files.sorted() == Self.names)
     }
 

@@ -73,6 +73,7 @@ public final class LabProgram {
         case kill = 9
         case terminate = 15
         case userSignal = 10
+        case hangUp = 1
     }
 
     /// Sends a signal to the program, if it is still there.

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 
-from lab import LAN, NET, WAN, LabError, run
+from lab import LAN, NET, PROXY, WAN, LabError, run
 
 TUNNEL = "tun-bench"
 RELAY_PORT = 10880
@@ -20,7 +20,14 @@ class Gateway:
     name = "direct"
     attached = False
     proxied = False
+    # Whether it answers DNS, and whether with addresses of its own.
+    names = False
+    fakes_names = False
     packages = ()
+
+    def plays(self, section):
+        """Whether this gateway can be measured in a section."""
+        return self.names if section == "dns" else True
 
     def missing(self, programs):
         """What keeps this gateway from running here, or None."""
@@ -156,6 +163,10 @@ class Starship(Tunnel):
     laid over those of the configuration, and an empty PATH means the build at hand.
     """
 
+    names = True
+    fakes_names = True
+    packages = ("dnsperf", "dnsmasq-base")
+
     def __init__(self, text="starship="):
         self.name, found, rest = text.partition("=")
         self.path, _, settings = rest.partition(",")
@@ -184,6 +195,41 @@ class Starship(Tunnel):
         self.route(lab, TUNNEL)
         return [process]
 
+    def start_names(self, lab):
+        configuration = {
+            "tun": {"name": TUNNEL, "mtu": 1500},
+            "network": {"setup": "none"},
+            "state": lab.directory,
+            "dns": {"listen": [f"{LAN}:53"], "resolvers": [f"{NET}:53"]},
+            "profiles": [{"id": "bench", "upstream": {"type": "http", "host": NET, "port": PROXY},
+                          "domains": ["proxied.test"]}],
+            "active": "bench",
+        }
+        path = os.path.join(lab.directory, "starship.json5")
+        with open(path, "w") as file:
+            json.dump({**configuration, **self.settings}, file)
+        return [lab.spawn(lab.gw, [self.path or lab.programs.daemon, "--config", path])]
+
+
+class Dnsmasq(Gateway):
+    """dnsmasq as the forwarder of a router, with a cache as large as ours."""
+
+    name = "dnsmasq"
+    names = True
+    packages = ("dnsmasq-base",)
+
+    def plays(self, section):
+        return section == "dns"
+
+    def missing(self, programs):
+        return None if shutil.which("dnsmasq") else "dnsmasq (package dnsmasq-base) is not installed"
+
+    def start_names(self, lab):
+        return [lab.spawn(lab.gw, [
+            "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--user=root",
+            "--pid-file=", f"--listen-address={LAN}", "--bind-interfaces", f"--server={NET}", "--cache-size=10000",
+            "--dns-forward-max=1024"])]
+
 
 class Peer(Tunnel):
     """Any other tunnel, given as NAME=COMMAND with placeholders.
@@ -210,4 +256,4 @@ class Peer(Tunnel):
 
 def known():
     """The gateways that need no command line, ours first."""
-    return [Starship(), Gateway(), Redsocks(), HAProxy(), Pasta(), Slirp()]
+    return [Starship(), Gateway(), Redsocks(), HAProxy(), Pasta(), Slirp(), Dnsmasq()]

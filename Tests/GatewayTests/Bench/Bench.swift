@@ -38,6 +38,7 @@ final class Bench {
     init(
         workers: Int = 1, hasVirtioHeader: Bool = false, kind: UpstreamSettings.Kind? = nil,
         listeners: [GatewaySettings.Listener.Kind] = [], outbound: GatewaySettings.Listener.Outbound = .active,
+        names: NameTable? = nil,
         _ change: (inout GatewaySettings) -> Void = { _ in },
         upstreamSettings: (inout UpstreamSettings) -> Void = { _ in }
     ) throws {
@@ -49,7 +50,8 @@ final class Bench {
         upstreamSettings(&way)
         var settings = GatewaySettings(upstream: way, profile: "bench")
         settings.workers = workers
-        settings.routing.direct.policy.allowed = [IPPrefix(parsing: "127.0.0.0/8")].compactMap(\.self)
+        settings.routing.direct.policy.allowed = [IPPrefix(parsing: "127.0.0.0/8"), IPPrefix(parsing: "::1/128")]
+            .compactMap(\.self)
         change(&settings)
         self.settings = settings
         let open = try listeners.map { kind in
@@ -59,7 +61,7 @@ final class Bench {
         }
         let mailboxes = try (0..<workers).map { _ in try Mailbox() }
         shared = Shared(
-            board: PolicyBoard(try Policy(settings.routing)), listeners: open, mailboxes: mailboxes,
+            board: PolicyBoard(try Policy(settings.routing)), names: names, listeners: open, mailboxes: mailboxes,
             control: try WakeUp(), tap: nil)
         machines = try (0..<workers).map {
             try Machine($0, settings: settings, shared: shared, hasVirtioHeader: hasVirtioHeader)

@@ -55,8 +55,31 @@ enum Datagram {
     static func tooBig(from source: String, to destination: String, mtu: UInt16, about quoted: [UInt8]) -> [UInt8] {
         let isVersion4 = source.contains(".")
         let quote = Array(quoted.prefix(isVersion4 ? 28 : 1232))
+        // The field has 16 bits, in ICMPv6 32.
         let message: [UInt8] = (isVersion4 ? [3, 4] : [2, 0]) + [0, 0, 0, 0] + word(mtu) + quote
         return packet(isVersion4 ? 1 : 58, from: source, to: destination, message, sumAt: 2)
+    }
+
+    /// A packet without options in fragments for links of this MTU (RFC 791, section 3.2; RFC 8200, section 4.5).
+    static func fragments(of packet: [UInt8], mtu: Int) throws -> [[UInt8]] {
+        let isVersion4 = packet[0] >> 4 == 4
+        let headerLength = isVersion4 ? 20 : 40
+        let payload = Array(packet[headerLength...])
+        let size = (mtu - headerLength - (isVersion4 ? 0 : 8)) / 8 * 8
+        return stride(from: 0, to: payload.count, by: size).map { start in
+            let piece = Array(payload[start..<min(start + size, payload.count)])
+            let isLast = start + size >= payload.count
+            var header = Array(packet[..<headerLength])
+            guard isVersion4 else {
+                header.replaceSubrange(4..<7, with: word(UInt16(8 + piece.count)) + [44])
+                return header + [packet[6], 0] + word(UInt16(start) | (isLast ? 0 : 1)) + [0, 0, 0, 77] + piece
+            }
+            header.replaceSubrange(2..<4, with: word(UInt16(20 + piece.count)))
+            header.replaceSubrange(6..<8, with: word(UInt16(start / 8) | (isLast ? 0 : 0x2000)))
+            header.replaceSubrange(10..<12, with: [0, 0])
+            seal(&header, at: 10, over: header)
+            return header + piece
+        }
     }
 
     static func word(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(truncatingIfNeeded: value)] }

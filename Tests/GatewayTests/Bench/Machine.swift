@@ -1,5 +1,6 @@
 /// A real worker, turned by the test instead of by its thread, and the device's end of its queue.
 
+import Addresses
 import Bytes
 import Flows
 import LinuxIO
@@ -49,6 +50,7 @@ final class Machine {
     // What is looked at in tests, as plain values.
     var flows: Int { worker.flows.count }
     var halfOpen: Int { worker.halfOpen.count }
+    var datagramFlows: Int { worker.datagrams.count }
     var lingering: Int { worker.lingering.count }
     var chunksUsed: Int { worker.pool.used }
     var chunkLimit: Int { worker.pool.limit }
@@ -57,11 +59,27 @@ final class Machine {
     var counters: Counters { worker.counters }
     var reasons: [String: Int] { worker.reasons }
 
+    func holdsFakeAddress(_ client: SocketAddress, _ target: SocketAddress) -> Bool {
+        guard let handle = worker.datagrams.find(FlowKey(client: client, target: target)) else { return false }
+        return worker.datagrams.flows[handle].holdsFakeAddress
+    }
+
+    /// Tells a flow of datagrams what the network would.
+    func fail(_ key: FlowKey, _ reason: ErrorNumber) {
+        guard let handle = worker.datagrams.find(key) else { return }
+        worker.datagramFailed(handle, reason)
+    }
+
+    /// Answers the question for a name's addresses.
+    func resolve(_ name: String, _ addresses: [IPAddress]) { worker.datagramsResolved(name, addresses) }
+
     /// What the worker still holds, in words; empty when everything was given back.
     var leftovers: String {
         let held = [
             ("flows", worker.flows.count), ("dials", worker.dials.count), ("sessions", worker.sessions.count),
-            ("forwards", worker.forwards.count), ("keys", worker.table.count), ("half-open", worker.halfOpen.count),
+            ("forwards", worker.forwards.count), ("sniffs", worker.sniffs.count),
+            ("datagram flows", worker.datagrams.count), ("keys", worker.table.count),
+            ("half-open", worker.halfOpen.count),
             ("timers", worker.timers.count), ("chunks", worker.pool.used),
         ]
         return held.filter { $0.1 != 0 }.map { "\($0.1) \($0.0)" }.joined(separator: ", ")

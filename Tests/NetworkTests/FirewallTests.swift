@@ -1,0 +1,204 @@
+/// The nftables text, and what is read out of other people's.
+
+import Addresses
+import Bytes
+import LinuxIO
+import TestSupport
+import Testing
+
+@testable import Network
+
+@Suite struct NetworkFirewallTests {
+    @Test("the gateway's table: lent addresses, DNS, MSS, flows of a switch, masquerading")
+    func gateway() {
+        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names), NetworkPlan.LAN("wlan0", .all)])
+        plan.dnsPort = 10053
+        let text = NetworkScript(plan, on: Machines.twoArms()).firewall
+        let mark = "& 0x00ffffff | 0x53000000"
+        #expect(
+            text == """
+                table inet starship
+                delete table inet starship
+                table inet starship {
+                \tset lent_ipv4 {
+                \t\ttype ipv4_addr . ipv4_addr
+                \t\tflags timeout
+                \t}
+
+                \tset lent_ipv6 {
+                \t\ttype ipv6_addr . ipv6_addr
+                \t\tflags timeout
+                \t}
+
+                \tchain lend {
+                \t\ttype filter hook prerouting priority mangle; policy accept;
+                \t\tiifname { "lan", "wlan0" } ip saddr . ip daddr @lent_ipv4 meta mark set meta mark \(mark)
+                \t\tiifname { "lan", "wlan0" } ip6 saddr . ip6 daddr @lent_ipv6 meta mark set meta mark \(mark)
+                \t}
+
+                \tchain dns {
+                \t\ttype nat hook prerouting priority dstnat; policy accept;
+                \t\tiifname { "lan", "wlan0" } meta l4proto { tcp, udp } th dport 53 redirect to :10053
+                \t}
+
+                \tchain clamp {
+                \t\ttype filter hook forward priority mangle; policy accept;
+                \t\tiifname { "lan", "wlan0" } tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu
+                \t\toifname { "lan", "wlan0" } tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu
+                \t}
+
+                \tchain switched {
+                \t\ttype filter hook forward priority filter - 10; policy accept;
+                \t\tiifname { "lan", "wlan0" } oifname "starship0" ct direction original ct status snat jump refuse
+                \t\tiifname { "lan", "wlan0" } oifname "starship0" ct direction original ct state new \
+                ct mark set ct mark \(mark)
+                \t\tiifname { "lan", "wlan0" } oifname != "starship0" ct direction original \
+                ct mark & 0xff000000 == 0x53000000 jump refuse
+                \t}
+
+                \tchain uplink {
+                \t\ttype nat hook postrouting priority srcnat; policy accept;
+                \t\tiifname { "lan", "wlan0" } oifname { "wan" } meta nfproto ipv4 masquerade
+                \t\tiifname { "lan", "wlan0" } oifname { "wan" } ip6 saddr fc00::/7 ip6 daddr != fc00::/7 masquerade
+                \t}
+
+                \tchain refuse {
+                \t\tmeta l4proto tcp reject with tcp reset
+                \t\treject
+                \t}
+                }
+
+                """)
+    }
+
+    @Test("with one arm devices are known by their networks, all of theirs is masqueraded, IPv6 redirects are dropped")
+    func oneArm() {
+        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("wan", .names)])
+        plan.dnsPort = 10053
+        let text = NetworkScript(plan, on: Machines.oneArm()).firewall
+        let lines = text.split(separator: "\n").map { $0.trimmingPrefix("\t\t") }
+        #expect(lines.contains("iifname \"wan\" ip saddr { 10.77.0.0/24 } oifname \"wan\" masquerade"))
+        #expect(lines.contains("iifname \"wan\" ip6 saddr { 2001:db8:77::/64 } oifname \"wan\" masquerade"))
+        #expect(lines.contains("oifname { \"wan\" } icmpv6 type nd-redirect drop"))
+        #expect(
+            lines.contains(
+                "iifname \"wan\" ip saddr { 10.77.0.0/24 } meta l4proto { tcp, udp } th dport 53 redirect to :10053"))
+    }
+
+    @Test("host: marks are kept by connections, DNS of unmarked sockets is ours (B198)")
+    func host() {
+        var plan = Machines.plan(.host)
+        plan.dnsPort = 10053
+        let standing = StandingConnections(
+            reading:
+                """
+                LISTEN 0 128 0.0.0.0:22 0.0.0.0:*
+                LISTEN 0 128 [::]:8080 [::]:*
+                ESTAB 0 0 10.77.0.1:22 192.0.2.50:50000
+                ESTAB 0 0 [::ffff:10.77.0.1]:8080 [::ffff:192.0.2.51]:50001
+                ESTAB 0 0 [2001:db8::1]:8080 [2001:db8::2]:50002
+                ESTAB 0 0 127.0.0.1:22 127.0.0.1:50003
+                ESTAB 0 0 10.77.0.1:40000 203.0.113.1:443
+                ESTAB 0 0 10.77.0.1%wan:40001 203.0.113.2:22
+                """)
+        let text = NetworkScript(plan, on: Machines.twoArms(), standing: standing).firewall
+        let lines = text.split(separator: "\n").map { $0.trimmingPrefix("\t\t") }
+        let mark = "& 0x00ffffff | 0x53000000"
+        let four = [
+            "10.77.0.1 . 22 . 192.0.2.50 . 50000", "10.77.0.1 . 40001 . 203.0.113.2 . 22",
+            "10.77.0.1 . 8080 . 192.0.2.51 . 50001",
+        ]
+        #expect(lines.contains("elements = { \(four.joined(separator: ", ")) }"), "\(text)")
+        #expect(lines.contains("elements = { 2001:db8::1 . 8080 . 2001:db8::2 . 50002 }"))
+        #expect(
+            lines.contains(
+                "iifname != { \"lo\", \"starship0\" } fib daddr type local ct direction original "
+                    + "ct mark set ct mark \(mark)"))
+        #expect(lines.contains("ct mark & 0xff000000 == 0x53000000 meta mark set meta mark \(mark)"))
+        #expect(
+            lines.contains(
+                "meta mark & 0xff000000 != 0x53000000 meta l4proto { tcp, udp } th dport 53 redirect to :10053"))
+    }
+
+    @Test("addresses are lent for the time that is left, in whole seconds")
+    func lends() {
+        let now = Instant(nanoseconds: 1_000_000_000)
+        let lent = [
+            ("10.9.0.2", "198.51.100.1", 30_000), ("10.9.0.2", "198.51.100.2", 1), ("10.9.0.3", "198.51.100.1", 0),
+            ("2001:db8::2", "2001:db8::9", 1500), ("10.9.0.2", "2001:db8::9", 1000),
+        ].map {
+            NetworkPlan.Lent(
+                device: address($0), address: address($1), until: now + .milliseconds(Int64($2)))
+        }
+        #expect(
+            FirewallText.lending(lent, now: now) == """
+                add element inet starship lent_ipv4 \
+                { 10.9.0.2 . 198.51.100.1 timeout 30s, 10.9.0.2 . 198.51.100.2 timeout 1s }
+                add element inet starship lent_ipv6 { 2001:db8::2 . 2001:db8::9 timeout 2s }
+
+                """)
+    }
+
+    /// What nft shows where Docker (iptables-nft) is installed, shortened.
+    static let docker = """
+        table ip nat {
+        \tchain POSTROUTING {
+        \t\ttype nat hook postrouting priority srcnat; policy accept;
+        \t}
+        }
+        table ip filter {
+        \tchain FORWARD {
+        \t\ttype filter hook forward priority filter; policy drop;
+        \t\tcounter packets 0 bytes 0 jump DOCKER-USER
+        \t}
+
+        \tchain DOCKER-USER {
+        \t\tcounter packets 0 bytes 0 return
+        \t}
+        }
+        """
+
+    @Test(
+        "a chain that drops is named with the command that mends it, for the tool that made it",
+        arguments: [
+            (docker, ["iptables -I DOCKER-USER -i lan -j ACCEPT", "iptables -I DOCKER-USER -o lan -j ACCEPT"]),
+            (
+                docker.replacing("DOCKER-USER", with: "ufw-before-forward"),
+                ["ufw route allow in on lan", "ufw route allow out on lan"]
+            ),
+            (
+                "table inet firewalld {\n\tchain filter_FORWARD {\n\t\ttype filter hook forward priority filter + 10; "
+                    + "policy accept;\n\t\tct state { established, related } accept\n\t\treject with icmpx admin-prohibited\n\t}\n}",
+                ["firewall-cmd --permanent --zone=trusted --change-interface=lan", "firewall-cmd --reload"]
+            ),
+            (
+                "table inet mine {\n\tchain fwd {\n\t\ttype filter hook forward priority filter; policy drop;\n\t}\n}",
+                [
+                    "nft insert rule inet mine fwd iifname lan accept",
+                    "nft insert rule inet mine fwd oifname lan accept",
+                ]
+            ),
+        ])
+    func namesForeignChains(ruleset: String, mending: [String]) {
+        #expect(ForeignChain.find(ruleset, lan: ["lan"], 10053).map(\.mending) == [mending])
+    }
+
+    @Test("a chain that lets the LAN pass, or drops nothing, is not named")
+    func passesMendedChains() {
+        let mended = Self.docker.replacing(
+            "\t\tcounter packets 0 bytes 0 return",
+            with:
+                "\t\tiifname \"lan\" counter packets 1 bytes 60 accept\n\t\toifname \"lan\" counter packets 1 bytes 60 accept"
+        )
+        #expect(ForeignChain.find(mended, lan: ["lan"], nil).isEmpty)
+        #expect(ForeignChain.find(mended, lan: ["lan", "lan2"], nil).count == 1)
+        #expect(
+            ForeignChain.find(Self.docker.replacing("policy drop", with: "policy accept"), lan: ["lan"], nil).isEmpty)
+        #expect(
+            ForeignChain.find(
+                "table inet starship {\n\tchain x {\n\t\ttype filter hook forward priority 0; policy drop;\n\t}\n}",
+                lan: ["lan"], nil
+            )
+            .isEmpty)
+    }
+}
