@@ -5,7 +5,10 @@
     routes.py browse NAME SERVER SECONDS a page of a name every 50 ms on one connection; one that breaks is opened anew,
                                          with another look-up: prints "TIME peer ADDRESS NAME" or "TIME broken CAUSE"
     routes.py hello ADDRESS PORT NAME    sends a ClientHello that names NAME and prints the answer
-    routes.py hold ADDRESS PORT SECONDS  opens a connection and prints "open", then "lost" or "end"
+    routes.py talk ADDRESS SECONDS       a word every 50 ms on one connection to port 443: "peer ADDRESS", or "broken CAUSE"
+    routes.py many COUNT SERVER          looks up so many names, n0.example and so on, and prints their addresses
+    routes.py socks PROXY PORT NAME      CONNECT to NAME, port 80, by SOCKS5: prints the reply code, or "closed"
+    routes.py proxy ADDRESS PORT         an HTTP proxy that prints each request line and refuses it
 """
 
 import http.client
@@ -121,23 +124,54 @@ def hello(address, port, name):
         print(f"failed {type(error).__name__}")
 
 
-def hold(address, port, seconds):
-    with socket.create_connection((address, int(port)), timeout=3) as client:
-        print("open", flush=True)
-        client.settimeout(float(seconds))
-        try:
-            while client.recv(4096):
-                pass
-            print("lost", flush=True)
-        except TimeoutError:
-            print("end", flush=True)
-        except OSError:
-            print("lost", flush=True)
+def talk(address, seconds):
+    end = time.monotonic() + float(seconds)
+    try:
+        with socket.create_connection((address, 443), timeout=3) as client:
+            while time.monotonic() < end:
+                client.sendall(b"x")
+                print(" ".join(client.recv(4096).decode().split()[:2]) or "broken", flush=True)
+                time.sleep(0.05)
+    except OSError as error:
+        print(f"broken {type(error).__name__}", flush=True)
 
+
+def many(count, server):
+    for number in range(int(count)):
+        try:
+            print(look_up(f"n{number}.example", server))
+        except OSError:
+            print("none")
+
+
+def socks(proxy, port, name):
+    """RFC 1928, section 4: what looks like an address goes as one."""
+    for kind, family in ((1, socket.AF_INET), (4, socket.AF_INET6)):
+        try:
+            target = bytes([kind]) + socket.inet_pton(family, name)
+            break
+        except OSError:
+            target = bytes([3, len(name.encode())]) + name.encode()
+    with socket.create_connection((proxy, int(port)), timeout=3) as client:
+        client.sendall(b"\5\1\0" + b"\5\1\0" + target + b"\0\x50")
+        answer = client.makefile("rb").read(4)
+        print(answer[3] if len(answer) == 4 else "closed")
+
+
+def proxy(address, port):
+    server = socket.create_server((address, int(port)))
+    print("ready", flush=True)
+    while True:
+        connection, _ = server.accept()
+        with connection:
+            print(connection.makefile("rb").readline().decode().strip(), flush=True)
+            connection.sendall(b"HTTP/1.1 502 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+
+
+COMMANDS = {"browse": browse, "hello": hello, "talk": talk, "many": many, "socks": socks, "proxy": proxy}
 
 if __name__ == "__main__":
-    command, arguments = sys.argv[1], sys.argv[2:]
-    if command == "serve":
-        serve(arguments)
+    if sys.argv[1] == "serve":
+        serve(sys.argv[2:])
     else:
-        {"browse": browse, "hello": hello, "hold": hold}[command](*arguments)
+        COMMANDS[sys.argv[1]](*sys.argv[2:])
