@@ -43,6 +43,7 @@ public struct Gateway: ~Copyable {
     let signals: Signals
     var poller: Poller
     var keeper: NetworkKeeper?
+    var watch: NameWatch
     private let crew: [WorkerThreadBox]
 
     /// The TUN device's name as the kernel chose it; nil without a device.
@@ -107,8 +108,10 @@ public struct Gateway: ~Copyable {
             names?.stop()
             throw error
         }
+        var watch = NameWatch(waking: control)
+        watch.follow(settings.routing.watchedNames, now: Clock.now())
         return Gateway(
-            settings: settings, shared: shared, control: control, signals: signals, poller: poller, crew: crew,
+            settings: settings, shared: shared, control: control, signals: signals, poller: poller, watch: watch, crew: crew,
             tunnelName: name, refusals: refusals)
     }
 

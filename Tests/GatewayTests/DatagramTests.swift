@@ -4,6 +4,7 @@ import Addresses
 import Bytes
 import Flows
 import Testing
+import Upstreams
 import Wire
 
 @testable import Gateway

@@ -4,6 +4,7 @@ import Addresses
 import Bytes
 import Flows
 import LinuxIO
+import Names
 import Testing
 import Upstreams
 import Wire
@@ -315,8 +316,9 @@ extension WorkerTests {
         /// An address that a flow goes to is not given to another name.
         @Test func aFlowHoldsItsFakeAddress() throws {
             let outside = try Outside()
+            let target = Target(outside.address)
             let names = NameTable(pool: try NameTableTests.pool())
-            let bench = try Bench(names: names) { $0.datagrams.decides = { _ in .direct(to: Target(outside.address)) } }
+            let bench = try Bench(names: names) { $0.datagrams.decides = { _ in .direct(to: target) } }
             let fake = try #require(names.address(for: "ntp.test", .ipv4, device: Bench.device, now: bench.now))
             try bench.inject(Datagram.udp(from: "10.9.0.2", to: fake.description, 123, [1]))
             _ = try bench.next(at: outside)
