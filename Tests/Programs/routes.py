@@ -7,7 +7,7 @@
     routes.py hello ADDRESS PORT NAME    sends a ClientHello that names NAME and prints the answer
     routes.py talk ADDRESS SECONDS       a word every 50 ms on one connection to port 443: "peer ADDRESS", or "broken CAUSE"
     routes.py many COUNT SERVER          looks up so many names, n0.example and so on, and prints their addresses
-    routes.py socks PROXY PORT NAME      CONNECT to NAME, port 80, by SOCKS5: prints the reply code, or "closed"
+    routes.py socks PROXY PORT NAME [80] CONNECT to a port of NAME by SOCKS5: prints the reply code, or "closed"
     routes.py proxy ADDRESS PORT         an HTTP proxy that prints each request line and refuses it
 """
 
@@ -144,7 +144,7 @@ def many(count, server):
             print("none")
 
 
-def socks(proxy, port, name):
+def socks(proxy, port, name, target_port=80):
     """RFC 1928, section 4: what looks like an address goes as one."""
     for kind, family in ((1, socket.AF_INET), (4, socket.AF_INET6)):
         try:
@@ -153,7 +153,7 @@ def socks(proxy, port, name):
         except OSError:
             target = bytes([3, len(name.encode())]) + name.encode()
     with socket.create_connection((proxy, int(port)), timeout=3) as client:
-        client.sendall(b"\5\1\0" + b"\5\1\0" + target + b"\0\x50")
+        client.sendall(b"\5\1\0" + b"\5\1\0" + target + struct.pack("!H", int(target_port)))
         answer = client.makefile("rb").read(4)
         print(answer[3] if len(answer) == 4 else "closed")
 
