@@ -91,7 +91,8 @@ extension LabTests {
                 #expect(routes.proxyWasAsked("\(name):80"))
             }
             // A name that was not asked for has another address.
-            #expect(!fakes.map(\.1).contains(try routes.address(of: "news.example")))
+            let other = try routes.address(of: "news.example")
+            #expect(!fakes.contains { $0.1 == other } && other.hasPrefix("198.18."))
             withExtendedLifetime(second) {}
         }
 

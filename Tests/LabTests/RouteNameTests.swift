@@ -38,6 +38,40 @@ extension LabTests {
             #expect(try routes.page("socket.example", at: "198.51.100.11") == "\(RouteLab.direct) socket.example")
         }
 
+        @Test("`capture: addresses` catches an app with a resolver of its own, and SNI decides")
+        func capturesAddresses() throws {
+            let routes = try RouteLab()
+            var settings = routes.settings("socket.example")
+            settings.profile += ", capture: \"addresses\""
+            let daemon = try routes.start(settings)
+            let isRouted = try Lab.wait(5) {
+                try routes.lab.run(.gateway, ["ip", "route", "show", "table", "10800"]).output.contains(
+                    "198.51.100.11 dev")
+            }
+            #expect(isRouted, "\(daemon.program.errors)")
+            for (name, way) in [("socket.example", RouteLab.proxied), ("other.example", RouteLab.direct)] {
+                let hello = try routes.device("routes.py", "hello", "198.51.100.11", "443", name)
+                #expect(hello.hasPrefix("\(way) "), "\(name): \(hello) \(daemon.program.errors)")
+            }
+            #expect(try routes.page("news.example", at: "198.51.100.10") == "\(RouteLab.direct) news.example")
+        }
+
+        @Test(
+            "`egress`: what is not proxied leaves by that upstream, and names that the resolver does not know as well")
+        func egress() throws {
+            let routes = try RouteLab()
+            let daemon = try routes.start(routes.settings("web.example", more: "egress: \"lab\","))
+            for name in ["web.example", "news.example", "socket.example"] {
+                #expect(try routes.page(name) == "\(RouteLab.proxied) \(name)", "\(daemon.program.errors)")
+            }
+            #expect(routes.proxyWasAsked("news.example:80"))
+            // The resolver says that there is no such name; the proxy may know better.
+            let fake = try routes.address(of: "ssh.example")
+            #expect(fake.hasPrefix("198.18."), "\(fake)")
+            _ = try routes.device("network.py", "ask", fake, "443")
+            #expect(Lab.wait(2) { routes.proxyWasAsked("ssh.example:443") })
+        }
+
         @Test("B146: our own listeners are no targets, and asking for them leaves nothing open")
         func ownListeners() throws {
             let routes = try RouteLab()
