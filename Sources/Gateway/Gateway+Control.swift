@@ -42,6 +42,7 @@ extension Gateway {
     public mutating func run(reload: () -> Reloaded) -> Bool {
         var events = [PolledEvent](repeating: .none, count: 8)
         while !shared.isFailed {
+            discoverTranslation()
             let count = poller.wait(into: &events, until: nextDeadline)
             control.clear()
             for position in 0..<count where events[position].token == Self.networkToken { followNetwork() }
@@ -62,9 +63,16 @@ extension Gateway {
 
     private var nextDeadline: Instant? {
         switch keeper {
-        case .some(let keeper): keeper.nextDeadline
-        case .none: nil
+        case .some(let keeper): min(keeper.nextDeadline ?? .never, translationDueAt)
+        case .none: translationDueAt
         }
+    }
+
+    /// Asks whether the network translates to IPv4: the resolvers' cache makes most of these questions free.
+    private mutating func discoverTranslation() {
+        guard translationDueAt <= Clock.now() else { return }
+        translationDueAt = Clock.now() + .seconds(600)
+        shared.discoverTranslation()
     }
 
     // MARK: Switching
@@ -143,6 +151,7 @@ extension Gateway {
 
     private mutating func followNetwork() {
         guard keeper != nil else { return }
+        translationDueAt = Clock.now()
         refreshScopes()
         do throws(NetworkError) {
             report(try keeper.value.refresh())

@@ -37,7 +37,7 @@ struct Worker: ~Copyable {
     var pool: BufferPool
     var halfOpen: HalfOpen
     var lingering: TimeWaitTable<TimeWaitRecord>
-    var fragments = Fragments()
+    var fragments: Fragments
     var icmpLimits: RateLimiter
     /// What was learned about upstreams, by their number.
     var memories: [Int: UpstreamMemory] = [:]
@@ -102,6 +102,8 @@ struct Worker: ~Copyable {
             limit: settings.halfOpen / workers, perDevice: max(1, settings.halfOpenPerDevice / workers))
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
         icmpLimits = RateLimiter(perSecond: (settings.icmpPerSecond + workers - 1) / workers, seed: random.key())
+        fragments = Fragments(
+            budget: settings.datagrams.fragmentMemory / workers, lifetime: settings.datagrams.fragmentTime)
         datagrams = DatagramFlows(
             limit: settings.datagrams.flows / workers, perDevice: settings.datagrams.flowsPerDevice / workers,
             seed: random.key(), now: Clock.now())
