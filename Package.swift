@@ -64,10 +64,11 @@ let package = Package(
         program(
             "starshipd",
             [
-                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Names", "Network", "Relay", "Routing",
+                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Names", "Network", "Relay",
+                "Routing",
                 "Streams", "Upstreams", "Wire",
             ]),
-        program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire"]),
+        program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire", "Routing"]),
 
         // Tests, and the programs that they need
         .target(

@@ -47,6 +47,7 @@ extension Gateway {
             control.clear()
             for position in 0..<count where events[position].token == Self.networkToken { followNetwork() }
             takeBackLoans()
+            watchNames()
             while let signal = signals.next() {
                 switch signal {
                 case .interrupt, .terminate:
@@ -62,10 +63,9 @@ extension Gateway {
     }
 
     private var nextDeadline: Instant? {
-        switch keeper {
-        case .some(let keeper): min(keeper.nextDeadline ?? .never, translationDueAt)
-        case .none: translationDueAt
-        }
+        var deadline = min(watch.deadline, translationDueAt)
+        if keeper != nil, let end = keeper.value.nextDeadline { deadline = min(deadline, end) }
+        return deadline == .never ? nil : deadline
     }
 
     /// Asks whether the network translates to IPv4: the resolvers' cache makes most of these questions free.
@@ -97,6 +97,8 @@ extension Gateway {
         let old = shared.policy
         var routing = routing
         if keeper != nil { (routing.lanNetworks, routing.scopes) = keeper.value.networks() }
+        watch.follow(routing.watchedNames, now: Clock.now())
+        routing.foundMachines = watch.addresses(of: routing.upstreamNames)
         do throws(GatewayError) {
             let new = try Self.policy(routing, after: old)
             shared.board.replace(by: new)
@@ -123,6 +125,28 @@ extension Gateway {
         guard keeper != nil else { return }
         if let names = shared.names { keeper.value.lend(names.seenAnswers(), from: old, to: new, now: Clock.now()) }
         report(try keeper.value.apply(new))
+    }
+
+    // MARK: Names that the kernel has to know by their addresses
+
+    /// Asks for watched names when it is time to, and has policy and routes follow their addresses.
+    private mutating func watchNames() {
+        guard let service = shared.service else { return }
+        let now = Clock.now()
+        watch.ask(service, now: now)
+        guard watch.collect(now: now) else { return }
+        let policy = shared.policy
+        var routing = policy.settings
+        routing.foundMachines = watch.addresses(of: routing.upstreamNames)
+        guard let new = try? Self.policy(routing, after: policy) else { return }
+        shared.board.replace(by: new)
+        guard keeper != nil else { return }
+        keeper.value.capturedAddresses = watch.addresses(of: routing.profiles.flatMap(\.capturedNames))
+        do throws(NetworkError) {
+            report(try keeper.value.apply(new))
+        } catch {
+            say(.error, "network") { $0.add("cause", "\(error)") }
+        }
     }
 
     // MARK: The machine's network

@@ -45,6 +45,7 @@ public struct Gateway: ~Copyable {
     var keeper: NetworkKeeper?
     /// When the network is asked again whether it translates to IPv4.
     var translationDueAt = Instant(nanoseconds: 0)
+    var watch: NameWatch
     private let crew: [WorkerThreadBox]
 
     /// The TUN device's name as the kernel chose it; nil without a device.
@@ -109,8 +110,10 @@ public struct Gateway: ~Copyable {
             names?.stop()
             throw error
         }
+        var watch = NameWatch(waking: control)
+        watch.follow(settings.routing.watchedNames, now: Clock.now())
         return Gateway(
-            settings: settings, shared: shared, control: control, signals: signals, poller: poller, crew: crew,
+            settings: settings, shared: shared, control: control, signals: signals, poller: poller, watch: watch, crew: crew,
             tunnelName: name, refusals: refusals)
     }
 

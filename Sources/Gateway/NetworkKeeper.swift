@@ -40,6 +40,8 @@ struct NetworkKeeper: ~Copyable {
     private let pools: [IPPrefix]
     private let dnsPort: UInt16?
     private var loans = LentAddresses()
+    /// The real addresses of names that profiles want routed by address.
+    var capturedAddresses: [IPAddress] = []
     /// What was reported last, so that each is said once.
     private(set) var notices: [NetworkNotice] = []
 
@@ -100,7 +102,7 @@ struct NetworkKeeper: ~Copyable {
         plan.own = Self.capture(policy, nil)
         plan.captured = prefixes(policy)
         plan.lent = loans.loans.map { .init(device: $0.device, address: $0.address, until: $0.until) }
-        plan.upstreams = policy.settings.upstreamMachines
+        plan.upstreams = policy.settings.upstreamMachines + policy.settings.foundMachines
         plan.dnsPort = dnsPort
         plan.whenDown = settings.whenDown
         plan.ipv6 = policy.settings.ipv6
@@ -121,6 +123,10 @@ struct NetworkKeeper: ~Copyable {
         for profile in [policy.settings.active] + settings.lan.compactMap(\.profile) {
             guard case .names(let prefixes) = policy.capture(ofProfile: profile) else { continue }
             for prefix in prefixes where !found.contains(prefix) { found.append(prefix) }
+        }
+        for address in capturedAddresses {
+            guard let prefix = IPPrefix(address, length: address.isIPv4 ? 32 : 128) else { continue }
+            if !found.contains(prefix) { found.append(prefix) }
         }
         return found
     }

@@ -9,7 +9,7 @@ extension Policy {
     ///
     /// What a rule says counts more than what is done for phones.
     func nameVerdict(_ name: String, for device: IPAddress) -> NameVerdict {
-        if settings.upstreamMachines.contains(device) || isNeverFaked(name) { return .real(maximumTTL: nil) }
+        if isUpstream(device) || isNeverFaked(name) { return .real(maximumTTL: nil) }
         let profile = settings.profiles[profile(of: device)]
         guard case .settled(let decision) = profile.rules.verdict(forName: name, device: device) else { return .fake }
         let maximumTTL = profile.rules.mode == .domain ? settings.maximumTTL : nil

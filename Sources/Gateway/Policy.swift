@@ -54,6 +54,11 @@ final class Policy: Sendable {
     private var all: [Upstream] { upstreams + [direct] + [dnsService].compactMap(\.self) }
     private var highestNumber: Int { all.map(\.number).max() ?? 0 }
 
+    /// Whether a device is itself an upstream: what it sends goes direct, or it would be fed its own requests.
+    func isUpstream(_ device: IPAddress) -> Bool {
+        settings.upstreamMachines.contains(device) || settings.foundMachines.contains(device)
+    }
+
     /// The position of a device's profile.
     func profile(of device: IPAddress) -> Int {
         settings.scopes.first { $0.network.contains(device) }?.profile ?? settings.active
@@ -75,7 +80,7 @@ final class Policy: Sendable {
     func route(to destination: Destination, from device: IPAddress, over network: Routing.Network = .tcp) -> Route {
         let position = profile(of: device)
         let profile = settings.profiles[position]
-        if settings.upstreamMachines.contains(device) {
+        if isUpstream(device) {
             return Route(way: .upstream(direct), profile: position, rule: "the device is an upstream")
         }
         if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
@@ -104,7 +109,7 @@ final class Policy: Sendable {
     /// Whether a stream's first octets are waited for, because a name in them could change where it goes.
     func wantsSniffing(_ destination: Destination, from device: IPAddress) -> Bool {
         guard destination.source != .fake, settings.sniffPorts.contains(destination.target.port) else { return false }
-        guard !settings.upstreamMachines.contains(device) else { return false }
+        guard !isUpstream(device) else { return false }
         let profile = settings.profiles[profile(of: device)]
         switch profile.sniff {
         case .off: return false

@@ -28,8 +28,8 @@ public struct RoutingSettings: Sendable {
         public var rules: RuleSet
         public var connectName = ConnectName.evidence
         public var sniff = Sniff.needed
-        /// Addresses of listed names are routed into the TUN device too, for apps with a resolver of their own.
-        public var capturesAddresses = false
+        /// Names whose real addresses are routed into the TUN device too, for apps with a resolver of their own.
+        public var capturedNames: [String] = []
         /// UDP that is no exception goes to its destination, instead of being refused.
         public var letsDatagramsOut = false
 
@@ -86,6 +86,9 @@ public struct RoutingSettings: Sendable {
     public var neverFaked: [String] = []
     /// Machines that are upstreams: what they send goes direct.
     public var upstreamMachines: [IPAddress] = []
+    /// Names of such machines, and the addresses that were found for them.
+    public var upstreamNames: [String] = []
+    var foundMachines: [IPAddress] = []
     public var phones = Phones()
     /// Where our own DNS service listens on this machine: who it is that asks DNS over TCP through the tunnel, anywhere.
     public var dnsService: SocketAddress?
@@ -107,6 +110,11 @@ public struct RoutingSettings: Sendable {
         direct.password = nil
         self.init(profiles: [Profile(id: id, upstream: upstream, rules: .everything)], active: 0, direct: direct)
     }
+}
+
+extension RoutingSettings {
+    /// Names whose real addresses have to be known all the time.
+    var watchedNames: [String] { upstreamNames + profiles.flatMap(\.capturedNames) }
 }
 
 extension RuleSet {

@@ -32,6 +32,8 @@ public struct KernelRule: Hashable, Sendable {
     /// The interface by which a packet came; "lo" for those of this machine's own sockets.
     public var incoming: String?
     public var mark: Mark?
+    /// The port of TCP that a packet comes from.
+    public var sourcePort: UInt16?
     public var action: Action
     /// Answers of a prefix as short as this, or shorter, do not count.
     public var suppressed: Int?
@@ -40,7 +42,8 @@ public struct KernelRule: Hashable, Sendable {
 
     public init(
         isIPv4: Bool, priority: UInt32, source: IPPrefix? = nil, destination: IPPrefix? = nil,
-        incoming: String? = nil, mark: Mark? = nil, _ action: Action, suppressed: Int? = nil
+        incoming: String? = nil, mark: Mark? = nil, sourcePort: UInt16? = nil, _ action: Action,
+        suppressed: Int? = nil
     ) {
         self.isIPv4 = isIPv4
         self.priority = priority
@@ -48,6 +51,7 @@ public struct KernelRule: Hashable, Sendable {
         self.destination = destination
         self.incoming = incoming
         self.mark = mark
+        self.sourcePort = sourcePort
         self.action = action
         self.suppressed = suppressed
     }
@@ -72,10 +76,22 @@ public struct KernelRule: Hashable, Sendable {
         case CInt(FR_ACT_NOP): action = .nothing
         default: action = .refuse
         }
+        let protocolNumber = attributes[UInt16(FRA_IP_PROTO)].map { payload[$0.lowerBound] }
+        let ports = attributes[UInt16(FRA_SPORT_RANGE)].map {
+            (payload.native16(at: $0.lowerBound), payload.native16(at: $0.lowerBound + 2))
+        }
+        if protocolNumber == UInt8(IPPROTO_TCP), let ports, ports.0 == ports.1 { sourcePort = ports.0 }
         let known = [FRA_PRIORITY, FRA_SRC, FRA_DST, FRA_IIFNAME, FRA_FWMASK, FRA_FWMARK, FRA_TABLE, FRA_GOTO]
-        let harmless = [FRA_SUPPRESS_PREFIXLEN, FRA_PROTOCOL, FRA_PAD, FRA_SUPPRESS_IFGROUP]
+        let harmless = [
+            FRA_SUPPRESS_PREFIXLEN, FRA_PROTOCOL, FRA_PAD, FRA_SUPPRESS_IFGROUP, FRA_IP_PROTO, FRA_SPORT_RANGE,
+            Self.sourcePortMask,
+        ]
         hasMore =
             payload.native32(at: 8) & UInt32(FIB_RULE_INVERT) != 0
+            || (protocolNumber != nil || ports != nil) && sourcePort == nil
             || attributes.keys.contains { !(known + harmless).map { UInt16($0) }.contains($0) }
     }
+
+    /// FRA_SPORT_MASK (Linux 6.15), which the kernel adds to a rule of one port.
+    private static let sourcePortMask = 28
 }

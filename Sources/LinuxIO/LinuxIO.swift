@@ -10,6 +10,9 @@
 ///     DatagramSocket              datagrams, one a call         always non-blocking
 ///     Poller                      which of them is ready        64-bit tokens, deadlines in nanoseconds
 ///     WakeUp, Signals             other threads, the operator   descriptors for the same poller
+///     KernelNetwork               interfaces, addresses, routes, rules, neighbours, as one value
+///     NetworkMonitor              says when that is worth reading again
+///     Tool, Sysctl, SmallFile     what is changed through ip(8), nft(8), /proc/sys and files
 ///     WorkerThread, NameResolver  threads of our own
 ///     Clock, SystemRandom         what the modules below take as arguments
 ///

@@ -1,6 +1,8 @@
 /// Moving bytes: each call is one system call, and "not now" and "the end" are outcomes.
 
 public import Bytes
+// In a static build of the whole module MSG_NOSIGNAL is seen as part of CLinux, which includes the same header.
+internal import CLinux
 internal import Glibc
 
 /// What a read brought.

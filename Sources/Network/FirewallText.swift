@@ -15,12 +15,8 @@ import LinuxIO
 
 struct FirewallText {
     private let view: MachineView
-    private let standing: [StandingConnection]
 
-    init(_ view: MachineView, standing: [StandingConnection]) {
-        self.view = view
-        self.standing = standing
-    }
+    init(_ view: MachineView) { self.view = view }
 
     private var plan: NetworkPlan { view.plan }
 
@@ -87,12 +83,16 @@ struct FirewallText {
         return matches
     }
 
-    private func forDevices(_ rule: String) -> [String] { devices.map { "\($0) \(rule)" } }
+    /// The rule for each way to tell devices; one that is about a family leaves the other's ways out.
+    private func forDevices(_ rule: String, _ family: String = "") -> [String] {
+        let others = ["ip": " ip6 saddr ", "ip6": " ip saddr "][family]
+        return devices.filter { match in others.map { !match.contains($0) } ?? true }.map { "\($0) \(rule)" }
+    }
 
     // Gateway
 
     private var sets: [String] {
-        if plan.setup == .host { return StandingConnection.sets(standing) }
+        if plan.setup == .host { return view.standing.sets }
         return ["ipv4", "ipv6"].map { family in
             "\tset lent_\(family) {\n\t\ttype \(family)_addr . \(family)_addr\n\t\tflags timeout\n\t}\n"
         }
@@ -102,8 +102,8 @@ struct FirewallText {
         [
             Chain(
                 "lend", "filter hook prerouting priority mangle",
-                forDevices("ip saddr . ip daddr @lent_ipv4 \(setMark("meta"))")
-                    + forDevices("ip6 saddr . ip6 daddr @lent_ipv6 \(setMark("meta"))")),
+                forDevices("ip saddr . ip daddr @lent_ipv4 \(setMark("meta"))", "ip")
+                    + forDevices("ip6 saddr . ip6 daddr @lent_ipv6 \(setMark("meta"))", "ip6")),
             Chain("dns", "nat hook prerouting priority dstnat", plan.dnsPort.map { forDevices(redirection($0)) } ?? []),
             Chain("clamp", "filter hook forward priority mangle", clamp),
             Chain("switched", "filter hook forward priority filter - 10", switched),
@@ -174,10 +174,10 @@ struct FirewallText {
                 ]),
             Chain(
                 "own", "route hook output priority mangle",
-                StandingConnection.rules.map { "\($0) \(setMark("ct"))" }
+                StandingConnections.rules.map { "\($0) \(setMark("ct"))" }
                     + ["\(hasMark("meta")) \(setMark("ct"))", "\(hasMark("ct")) \(setMark("meta"))"]),
             Chain(
-                "dns", "nat hook output priority dstnat",
+                "dns", "nat hook output priority -100",
                 plan.dnsPort.map { ["\(hasMark("meta", "!=")) \(redirection($0))"] } ?? []),
             Chain(
                 "switched", "filter hook output priority filter",

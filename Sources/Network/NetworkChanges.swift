@@ -129,6 +129,7 @@ extension KernelRule {
         if let destination { words += ["to", destination.text] }
         if let incoming { words += ["iif", incoming] }
         if let mark { words += ["fwmark", "0x\(String(mark.value, radix: 16))/0x\(String(mark.mask, radix: 16))"] }
+        if let sourcePort { words += ["ipproto", "tcp", "sport", "\(sourcePort)"] }
         switch action {
         case .lookup(let table): words += ["lookup", table == KernelRoute.mainTable ? "main" : "\(table)"]
         case .goto(let priority): words += ["goto", "\(priority)"]

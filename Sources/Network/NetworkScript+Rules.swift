@@ -24,12 +24,12 @@ private struct RuleFamily {
 
     private func rule(
         _ priority: UInt32, from source: IPPrefix? = nil, to destination: IPPrefix? = nil, by incoming: String? = nil,
-        marked: Bool = false, _ action: KernelRule.Action, suppressed: Int? = nil
+        marked: Bool = false, port: UInt16? = nil, _ action: KernelRule.Action, suppressed: Int? = nil
     ) -> KernelRule {
         KernelRule(
             isIPv4: isIPv4, priority: priority, source: source, destination: destination, incoming: incoming,
-            mark: marked ? KernelRule.Mark(value: plan.mark.value, mask: plan.mark.mask) : nil, action,
-            suppressed: suppressed)
+            mark: marked ? KernelRule.Mark(value: plan.mark.value, mask: plan.mark.mask) : nil, sourcePort: port,
+            action, suppressed: suppressed)
     }
 
     /// Devices: by the interface that they are on, or by their address.
@@ -67,13 +67,15 @@ private struct RuleFamily {
         }
     }
 
-    /// This machine's own sockets ("iif lo"), but for those that bear our mark; of "all", what the machine has
-    /// routes of its own for stays outside.
+    /// This machine's own sockets ("iif lo"), but for those that bear our mark and for answers of its services; of
+    /// "all", what the machine has routes of its own for stays outside.
+    ///
+    /// The mark of a connection comes too late for a socket that finds no route at all, as while the gateway is
+    /// dead, so the ports of the services that were there are named.
     var host: [KernelRule] {
-        var rules = [
-            rule(Priority.exempt, by: "lo", marked: true, .goto(Priority.end)),
-            rule(Priority.own, by: "lo", .lookup(NetworkNames.namesTable)),
-        ]
+        var rules = [rule(Priority.exempt, by: "lo", marked: true, .goto(Priority.end))]
+        rules += view.standing.services.map { rule(Priority.exempt, by: "lo", port: $0, .goto(Priority.end)) }
+        rules.append(rule(Priority.own, by: "lo", .lookup(NetworkNames.namesTable)))
         switch plan.own {
         case .none:
             rules.removeLast()

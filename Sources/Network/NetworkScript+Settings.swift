@@ -13,19 +13,24 @@ extension NetworkScript {
         }
         switch view.plan.setup {
         case .none: break
-        case .host: settings.append(Setting(name: "net/ipv4/conf/all/src_valid_mark", value: "1"))
+        case .host: settings += marks(view)
         case .gateway: settings += oneArm(view) + forwarding(view)
         }
         return settings
     }
 
     private static func tunnelSettings(_ view: MachineView) -> [Setting] {
-        guard view.hasTunnel, view.carriesIPv6 else { return [] }
+        guard view.hasTunnel, view.machine.hasIPv6 else { return [] }
         let place = "net/ipv6/conf/\(view.plan.tunnel)"
-        // Without a link-local address nothing of the kernel's own is sent into the device.
-        return [
-            Setting(name: "\(place)/disable_ipv6", value: "0"), Setting(name: "\(place)/addr_gen_mode", value: "1"),
-        ]
+        // Without a link-local address the kernel has little of its own to send into the device.
+        let quiet = Setting(name: "\(place)/addr_gen_mode", value: "1")
+        return view.carriesIPv6 ? [Setting(name: "\(place)/disable_ipv6", value: "0"), quiet] : [quiet]
+    }
+
+    /// Marks count when the way back to a packet's source is looked for, and answers have that of the question.
+    private static func marks(_ view: MachineView) -> [Setting] {
+        let names = ["net/ipv4/conf/all/src_valid_mark", "net/ipv4/fwmark_reflect", "net/ipv4/tcp_fwmark_accept"]
+        return (names + (view.machine.hasIPv6 ? ["net/ipv6/fwmark_reflect"] : [])).map { Setting(name: $0, value: "1") }
     }
 
     /// With one arm each forwarded packet leaves by the interface that it came by, which is what redirects are for.

@@ -34,10 +34,10 @@ struct NetworkScript: Equatable, Sendable {
     /// Nothing: what is left after the end.
     init() {}
 
-    /// Computes everything from the plan and the machine; `standing` are connections that `host` must not cut.
-    init(_ plan: NetworkPlan, on machine: KernelNetwork, standing: [StandingConnection] = []) {
+    /// Computes everything from the plan and the machine; `standing` is what `host` must not cut.
+    init(_ plan: NetworkPlan, on machine: KernelNetwork, standing: StandingConnections = StandingConnections()) {
         guard plan.setup != .none else { return }
-        let view = MachineView(plan, machine)
+        let view = MachineView(plan, machine, standing)
         if view.hasTunnel {
             let addresses = plan.addresses.filter { $0.isIPv4 || view.carriesIPv6 }
             tunnel = Tunnel(name: plan.tunnel, mtu: plan.mtu, addresses: addresses)
@@ -45,7 +45,7 @@ struct NetworkScript: Equatable, Sendable {
         routes = Self.routes(view)
         rules = Self.rules(view)
         settings = Self.settings(view)
-        firewall = FirewallText(view, standing: standing).text
+        firewall = FirewallText(view).text
     }
 }
 
@@ -55,10 +55,13 @@ struct MachineView {
     let machine: KernelNetwork
     /// Interfaces to the Internet.
     let uplinks: [String]
+    /// What was there before `host`.
+    let standing: StandingConnections
     /// Machines that are always direct, with all their addresses.
     let exempt: [IPAddress]
 
-    init(_ plan: NetworkPlan, _ machine: KernelNetwork) {
+    init(_ plan: NetworkPlan, _ machine: KernelNetwork, _ standing: StandingConnections) {
+        self.standing = standing
         self.plan = plan
         self.machine = machine
         uplinks = plan.uplinks.isEmpty ? machine.uplinks(besides: plan.tunnel) : plan.uplinks

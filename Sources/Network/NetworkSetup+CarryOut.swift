@@ -33,6 +33,7 @@ extension NetworkSetup {
             try run(changes.rules, &inverses, &done)
             try run(changes.removal, &inverses, &done)
             try set(settings.filter { !$0.setting.along.isEmpty }, &inverses, &done)
+            try forget(Settings.obsolete(script.settings, state), of: state, &inverses, &done)
         } catch {
             takeBack(inverses)
             throw error
@@ -76,6 +77,24 @@ extension NetworkSetup {
             }
             done.append("sysctl \(pending.setting.name)=\(pending.setting.value)")
         }
+    }
+
+    /// Puts back what an earlier plan wanted and this one does not.
+    private func forget(
+        _ obsolete: [SavedState.Setting], of state: SavedState, _ inverses: inout [Inverse], _ done: inout [String]
+    ) throws(NetworkError) {
+        guard !obsolete.isEmpty else { return }
+        for setting in Settings.ours(obsolete) {
+            inverses.append(.setting(setting.name, setting.ours))
+            do throws(SystemCallError) {
+                try Sysctl.set(setting.name, to: setting.original)
+            } catch {
+                throw .system(error)
+            }
+            done.append("sysctl \(setting.name)=\(setting.original)")
+        }
+        try state.without(obsolete).write(statePath)
+        inverses.append(.state(state))
     }
 
     private func run(
@@ -144,6 +163,21 @@ enum Settings {
                 guard (saved.original(of: other) ?? Sysctl.value(of: other)) == "0" else { return nil }
             }
             return Pending(setting: setting, current: current)
+        }
+    }
+
+    /// Those that nobody wants any more; of an interface that is gone they wait for its return.
+    static func obsolete(_ wanted: [NetworkScript.Setting], _ saved: SavedState) -> [SavedState.Setting] {
+        let names = Set(wanted.flatMap { [$0.name] + $0.along.keys })
+        return saved.settings.filter { !names.contains($0.name) && Sysctl.value(of: $0.name) != nil }
+    }
+
+    /// Those that still have our value, and only as long as they are not what they were.
+    ///
+    /// The order is that of the changes: what the kernel changes along with another one stands behind it.
+    static func ours(_ saved: [SavedState.Setting]) -> some Sequence<SavedState.Setting> {
+        saved.filter { Sysctl.value(of: $0.name) == $0.ours }.lazy.filter {
+            Sysctl.value(of: $0.name) != $0.original
         }
     }
 }

@@ -57,12 +57,10 @@ extension NetworkSetup {
         }
     }
 
-    /// Puts settings back that still have our value, in the order in which they were changed: those that the
-    /// kernel changes along with another one stand behind it.
+    /// Puts settings back that still have our value; others' wishes stay.
     private static func restore(_ saved: SavedState) -> [NetworkError] {
         var failures: [NetworkError] = []
-        let ours = saved.settings.filter { Sysctl.value(of: $0.name) == $0.ours }
-        for setting in ours where Sysctl.value(of: setting.name) != setting.original {
+        for setting in Settings.ours(saved.settings) {
             do throws(SystemCallError) {
                 try Sysctl.set(setting.name, to: setting.original)
             } catch {

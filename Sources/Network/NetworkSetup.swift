@@ -23,7 +23,7 @@ public struct NetworkSetup: ~Copyable {
     var firewallListing: String?
     var lent: [NetworkPlan.Lent] = []
     /// Connections that `host` found; later ones have their marks.
-    var standing: [StandingConnection]?
+    var standing: StandingConnections?
 
     /// Nothing is done yet; `statePath` is where the kernel's former settings are kept.
     public init(statePath: String = NetworkNames.statePath) { self.statePath = statePath }
@@ -42,7 +42,7 @@ public struct NetworkSetup: ~Copyable {
         if let conflict = Conflict.first(plan, machine) { throw conflict }
         guard machine.link(plan.tunnel) != nil else { throw .noTunnel(plan.tunnel) }
         if plan.setup == .host, standing == nil { standing = try Self.standingConnections() }
-        let script = NetworkScript(plan, on: machine, standing: standing ?? [])
+        let script = NetworkScript(plan, on: machine, standing: standing ?? StandingConnections())
         var report = Report()
         report.done = try carryOut(script, on: machine, lent: plan.lent)
         self.plan = plan
@@ -56,7 +56,7 @@ public struct NetworkSetup: ~Copyable {
     public mutating func refresh() throws(NetworkError) -> Report {
         guard let plan, plan.setup != .none else { return Report() }
         let machine = try Self.machine()
-        let script = NetworkScript(plan, on: machine, standing: standing ?? [])
+        let script = NetworkScript(plan, on: machine, standing: standing ?? StandingConnections())
         if try Commands.listing("table inet \(NetworkNames.firewallTable)") != firewallListing { firewall = "" }
         var report = Report()
         report.done = try carryOut(script, on: machine, lent: plan.lent)
@@ -80,9 +80,9 @@ public struct NetworkSetup: ~Copyable {
         do throws(SystemCallError) { return try KernelNetwork.read() } catch { throw .system(error) }
     }
 
-    private static func standingConnections() throws(NetworkError) -> [StandingConnection] {
+    private static func standingConnections() throws(NetworkError) -> StandingConnections {
         do throws(SystemCallError) {
-            return StandingConnection.read(try Tool.run("ss", ["-Htan"], input: "").output)
+            return StandingConnections(reading: try Tool.run("ss", ["-Htan"], input: "").output)
         } catch {
             throw .system(error)
         }

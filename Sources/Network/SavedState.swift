@@ -36,6 +36,12 @@ struct SavedState: Equatable {
         }
     }
 
+    func without(_ others: [Setting]) -> SavedState {
+        var state = self
+        state.settings.removeAll { setting in others.contains { $0.name == setting.name } }
+        return state
+    }
+
     mutating func note(_ link: KernelLink) {
         guard !links.contains(where: { $0.name == link.name }) else { return }
         links.append(Link(name: link.name, mtu: link.mtu, isUp: link.isUp))

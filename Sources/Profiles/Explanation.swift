@@ -28,23 +28,23 @@ public struct Explanation: Equatable, Sendable, CustomStringConvertible {
 }
 
 extension ResolvedConfiguration {
-    /// Explains a flow; `interface` is the one that the device is on, where that is known.
-    public func explain(_ question: Question, on interface: String? = nil) -> Explanation {
-        let lan = configuration.network.lan.first { $0.interface == interface }
+    /// Explains a flow.
+    public func explain(_ question: Question, in surroundings: Surroundings = Surroundings()) -> Explanation {
+        let lan = configuration.network.lan.first { $0.interface == surroundings.interface }
         let profile = lan?.profile.flatMap(configuration.profile) ?? configuration.activeProfile
         var explanation = Explanation()
         explanation.add("flow", question.words)
-        explanation.add(
-            "profile", "\(profile.id), " + (lan?.profile == nil ? "active" : "of the devices on \(interface ?? "")"))
+        let place = lan.flatMap { $0.profile == nil ? nil : "of the devices on \($0.interface)" }
+        explanation.add("profile", "\(profile.id), \(place ?? "active")")
         explanation.add("mode", modeWords(of: profile))
         explanation.add("capture", Self.words(capture(of: profile.id), with: profile.routes.capture))
-        let dns = question.name.map { nameAnswer($0, for: question.source, profile: profile) }
-        if let dns { explanation.add("dns", Self.words(dns.answer, dns: configuration.dns) + ": " + dns.because) }
+        let dns = question.name.map { nameAnswer($0, for: question.source, profile, surroundings) }
+        if let dns { explanation.add("dns", words(dns.answer) + ": " + dns.because) }
         explanation.add("name", nameSource(question, profile, dns?.answer))
-        let course = course(of: question, profile)
+        let course = course(of: question, profile, surroundings)
         explanation.add("rule", course.reason)
         if let doubt = doubt(about: question, profile) { explanation.add("but", doubt) }
-        explanation.add("outbound", words(for: course.verdict, question, profile, dns?.answer))
+        explanation.add("outbound", outbound(course.verdict, question, profile, dns?.answer))
         return explanation
     }
 
@@ -61,14 +61,18 @@ extension ResolvedConfiguration {
     private func nameSource(_ question: Question, _ profile: Profile, _ answer: NameAnswer?) -> String {
         let sniffed = sniffWords(question, profile)
         guard question.name != nil else {
+            guard isInTunnel(question, profile, answer) || profile.routes.capture == .addresses else {
+                return "nobody needs one: the flow is not in the TUN device"
+            }
             return sniffed.map { "none, the address is all that is known; \($0)" }
                 ?? "none: the address is all that is known"
         }
         switch answer {
         case .fake: return "the fake address, which stands for it"
-        case .real where !isCaptured(profile): return "nobody needs it: the flow is not in the TUN device"
+        case .real where !isInTunnel(question, profile, answer):
+            return "nobody needs it: the flow is not in the TUN device"
         case .real: return "the answer that the device was given"
-        case .gateway: return "the gateway itself"
+        case .addresses: return "nobody needs it: these addresses mean no other name"
         case .nonexistent, .empty: return "nobody: the device gets no address"
         case .unserved, nil:
             return sniffed ?? "a SOCKS5 or HTTP client alone; in the TUN device nobody"
@@ -82,45 +86,49 @@ extension ResolvedConfiguration {
         if let port = question.port, !ports.contains(port) { return nil }
         let query = RouteQuery(
             address: question.address, port: question.port, source: question.source, network: question.network)
-        guard profile.routes.sniff == .always || rules(of: profile.id).nameMatters(query) else { return nil }
+        let isWanted = profile.routes.sniff == .always || profile.routes.connectName == .sni
+        guard isWanted || rules(of: profile.id).nameMatters(query) else { return nil }
         let place = question.port == nil ? ", on ports " + ports.map(String.init).joined(separator: " ") : ""
         return "SNI or Host is read for it" + place
     }
 
     // MARK: What decides
 
-    /// The rule's answer, or that of what stands before the rules.
-    private func course(of question: Question, _ profile: Profile) -> (verdict: Verdict, reason: String) {
-        if let address = question.address, let owner = upstreamOwner(of: address) {
-            return (.direct, "none: the machine of \(owner)'s upstream is always direct")
-        }
-        if question.port == 853, configuration.phones.dot == .refuse {
-            return (.reject, "none: phones.dot \"refuse\"")
-        }
-        if question.network == .udp, let exception = datagramException(question.port) { return exception }
+    /// The rule's answer, or that of what stands before the rules and of what stands in where no rule matches.
+    private func course(
+        of question: Question, _ profile: Profile, _ surroundings: Surroundings
+    ) -> (verdict: Verdict, reason: String) {
+        if let settled = settled(question) { return settled }
         let query = RouteQuery(
             name: question.name, address: question.address, port: question.port, source: question.source,
             network: question.network)
         let decision = rules(of: profile.id).decide(query)
         if let origin = decision.origin { return (decision.verdict, "\(origin)") }
-        let mode = rules(of: profile.id).mode
-        let list = mode == .global ? "global mode proxies the rest" : "domain mode leaves the rest alone"
-        return (decision.verdict, "none matches: \(list)")
-    }
-
-    private func datagramException(_ port: UInt16?) -> (Verdict, String)? {
-        let phones = configuration.phones
-        switch port {
-        case 53 where configuration.dns.mode != .off: return (.direct, "none: port 53 is the gateway's name service")
-        case 123 where phones.ntp: return (.direct, "none: phones.ntp")
-        case 500 where phones.ike, 4500 where phones.ike: return (.direct, "none: phones.ike")
-        default: return nil
+        if let name = question.name {
+            if let list = Surroundings.list(of: name, in: surroundings.direct) { return (.direct, list) }
+            if let list = Surroundings.list(of: name, in: surroundings.denied) { return (.reject, list) }
         }
+        let isGlobal = rules(of: profile.id).mode == .global
+        let rest = isGlobal ? "global mode proxies the rest" : "domain mode leaves the rest alone"
+        return (decision.verdict, "none matches: \(rest)")
     }
 
-    /// The profile whose upstream stands at this address.
-    private func upstreamOwner(of address: IPAddress) -> String? {
-        configuration.profiles.first { $0.upstream.server?.host == .address(address) }?.id
+    /// What no rule is asked about.
+    private func settled(_ question: Question) -> (Verdict, String)? {
+        for address in [question.address, question.source] {
+            guard let address, let owner = upstreamOwner(of: address) else { continue }
+            return (.direct, "none: the machine of \(owner)'s upstream is always direct")
+        }
+        if let address = question.address, isFake(address) {
+            return (.reject, "none: a fake address; only a running gateway knows which name it stands for, if any")
+        }
+        if let address = question.address, !address.isIPv4, !configuration.ipv6 {
+            return (.reject, "none: ipv6 is false")
+        }
+        if question.port == 853, configuration.phones.dot == .refuse { return (.reject, "none: phones.dot \"refuse\"") }
+        guard question.network == .udp, question.port == 53 else { return nil }
+        return configuration.dns.mode == .off
+            ? (.reject, "none: there is no name service") : (.direct, "none: this is for the name service")
     }
 
     /// What the question leaves open that rules look at.
@@ -136,30 +144,55 @@ extension ResolvedConfiguration {
 
     // MARK: What is done
 
-    private func isCaptured(_ profile: Profile) -> Bool {
-        if case .all = capture(of: profile.id) { true } else { false }
+    /// Whether the flow is routed into the TUN device.
+    private func isInTunnel(_ question: Question, _ profile: Profile, _ answer: NameAnswer?) -> Bool {
+        guard case .names(let prefixes) = capture(of: profile.id) else { return true }
+        guard let address = question.address else { return answer == .fake }
+        return isFake(address) || prefixes.contains { $0.contains(address) }
     }
 
-    private func words(
-        for verdict: Verdict, _ question: Question, _ profile: Profile, _ answer: NameAnswer?
+    private func isFake(_ address: IPAddress) -> Bool {
+        configuration.dns.pool.contains(address) || configuration.dns.pool6.contains(address)
+    }
+
+    private func outbound(
+        _ verdict: Verdict, _ question: Question, _ profile: Profile, _ answer: NameAnswer?
     ) -> String {
+        if question.network == .udp { return datagramOutbound(verdict, question, profile, answer) }
         switch verdict {
-        case .reject: return "refused: " + (question.network == .tcp ? "RST" : "port unreachable")
-        case .proxy, .profile:
-            let id = if case .profile(let other) = verdict { other } else { profile.id }
-            guard question.network == .tcp else {
-                return profile.routes.udp == .reject
-                    ? "refused: port unreachable, as upstreams take no datagrams"
-                    : "direct: the gateway sends the datagram itself (udp \"direct\")"
-            }
-            return "the upstream of \(id): \(configuration.profile(id)?.upstream.summary ?? "gone")"
+        case .reject: return "refused: RST"
+        case .proxy: return "the upstream of " + upstreamWords(profile.id)
+        case .profile(let id): return "the upstream of " + upstreamWords(id)
         case .direct:
-            if case .profile(let id) = configuration.egress, question.network == .tcp {
-                return "egress, the upstream of \(id): \(configuration.profile(id)?.upstream.summary ?? "gone")"
-            }
-            let isInTunnel = isCaptured(profile) || answer == .fake
-            return isInTunnel ? "direct, dialled by the gateway" : "direct, forwarded by the kernel"
+            if case .profile(let id) = configuration.egress { return "egress, the upstream of " + upstreamWords(id) }
+            return directWords(question, profile, answer)
         }
+    }
+
+    /// No upstream carries datagrams: what would be proxied is refused, but for a few ports, or goes direct.
+    private func datagramOutbound(
+        _ verdict: Verdict, _ question: Question, _ profile: Profile, _ answer: NameAnswer?
+    ) -> String {
+        let refused = "refused: port unreachable"
+        if verdict == .reject { return refused }
+        if question.port == 53 { return "the gateway's name service" }
+        if verdict == .direct, configuration.egress == .direct { return directWords(question, profile, answer) }
+        let phones = configuration.phones
+        switch question.port {
+        case 123 where phones.ntp: return "direct, dialled by the gateway: phones.ntp"
+        case 500 where phones.ike, 4500 where phones.ike: return "direct, dialled by the gateway: phones.ike"
+        default: break
+        }
+        return profile.routes.udp == .direct
+            ? "direct, dialled by the gateway: udp \"direct\"" : refused + ", as upstreams take no datagrams"
+    }
+
+    private func directWords(_ question: Question, _ profile: Profile, _ answer: NameAnswer?) -> String {
+        isInTunnel(question, profile, answer) ? "direct, dialled by the gateway" : "direct, forwarded by the kernel"
+    }
+
+    private func upstreamWords(_ id: String) -> String {
+        "\(id): \(configuration.profile(id)?.upstream.summary ?? "gone")"
     }
 }
 

@@ -2,7 +2,7 @@
 
 public import Addresses
 public import Bytes
-internal import Routing
+public import Routing
 
 /// An answer, whatever the record's type.
 public enum NameAnswer: Equatable, Sendable {
@@ -10,8 +10,8 @@ public enum NameAnswer: Equatable, Sendable {
     case fake
     /// What the resolvers say, with a time to live no longer than this.
     case real(maximumTTL: Interval?)
-    /// The gateway's own addresses.
-    case gateway
+    /// These addresses, the gateway's own among them.
+    case addresses([IPAddress])
     /// There is no such name.
     case nonexistent
     /// There is the name, without records.
@@ -20,70 +20,94 @@ public enum NameAnswer: Equatable, Sendable {
     case unserved
 }
 
+/// What is known besides the configuration, which others have read or know by themselves.
+public struct Surroundings: Sendable {
+    /// What the name service answers for a name that means something by itself, before any rule is asked.
+    public var special: NameAnswer?
+    /// Lists of names that go direct where no rule says otherwise: checks and push.
+    public var direct: [RuleList] = []
+    /// Lists of names that do not exist here where no rule says otherwise: known servers of encrypted DNS.
+    public var denied: [RuleList] = []
+    /// The interface that the device is on.
+    public var interface: String?
+
+    public init() {}
+
+    /// The first of the lists that holds a name, in words.
+    static func list(of name: String, in lists: [RuleList]) -> String? {
+        lists.first { $0.contains(RouteQuery(name: name)) }.map { "phones: \($0.name)" }
+    }
+}
+
 extension ResolvedConfiguration {
-    /// The gateway's own name.
-    public static let gatewayName = "starship.internal"
-
-    /// The names by which a device asks for leave to take its names elsewhere.
-    private static let privateRelay = ["mask.icloud.com", "mask-h2.icloud.com", "mask-canary.icloud.com"]
-    private static let encryptedDNS = ["doh.dns.apple.com", "use-application-dns.net"]
-    /// Where a device asks which encrypted servers stand behind a resolver (RFC 9462, section 4).
-    private static let designation = "_dns.resolver.arpa"
-
-    /// What a device is answered for a name, and why.
-    public func nameAnswer(
-        _ name: String, for device: IPAddress?, profile: Profile
+    /// What a device is answered for a name, and why; what a rule says counts more than what is done for phones.
+    func nameAnswer(
+        _ name: String, for device: IPAddress?, _ profile: Profile, _ surroundings: Surroundings
     ) -> (answer: NameAnswer, because: String) {
-        guard configuration.dns.mode != .off else { return (.unserved, "dns.mode \"off\"") }
-        if name == Self.gatewayName { return (.gateway, "the gateway's own name") }
-        if let refusal = phoneRefusal(name) { return refusal }
-        let isDomainMode = rules(of: profile.id).mode == .domain
-        let cap = isDomainMode ? configuration.dns.maximumTTL : nil
-        if let reason = neverFaked(name) { return (.real(maximumTTL: cap), reason) }
-        if configuration.dns.mode == .snoop { return (.real(maximumTTL: cap), "dns.mode \"snoop\"") }
-        switch rules(of: profile.id).verdict(forName: name, device: device) {
-        case .open: return (.fake, "what becomes of a flow to it depends on more than the name")
-        case .settled(let decision) where decision.verdict == .direct:
-            return (.real(maximumTTL: cap), "it is direct")
-        case .settled(let decision):
-            return (.fake, decision.verdict == .reject ? "it is refused" : "it is proxied")
+        let dns = configuration.dns
+        guard dns.mode != .off else { return (.unserved, "dns.mode \"off\"") }
+        if let special = surroundings.special { return (special, "the name means something by itself") }
+        if let device, let owner = upstreamOwner(of: device) {
+            return (.real(maximumTTL: nil), "the device is the upstream of \(owner)")
+        }
+        if let reason = neverFaked(name) { return (.real(maximumTTL: nil), reason) }
+        guard case .settled(let decision) = rules(of: profile.id).verdict(forName: name, device: device) else {
+            return (proxied, "what becomes of a flow to it depends on more than the name")
+        }
+        let cap = rules(of: profile.id).mode == .domain ? dns.maximumTTL : nil
+        if decision.origin == nil {
+            if let list = Surroundings.list(of: name, in: surroundings.denied) { return (.nonexistent, list) }
+            if let list = Surroundings.list(of: name, in: surroundings.direct) {
+                return (.real(maximumTTL: cap), list)
+            }
+        }
+        switch decision.verdict {
+        case .direct: return (.real(maximumTTL: cap), "it is direct")
+        case .reject: return (proxied, "it is refused")
+        case .proxy, .profile: return (proxied, "it is proxied")
         }
     }
 
-    private func phoneRefusal(_ name: String) -> (NameAnswer, String)? {
-        let phones = configuration.phones
-        if !phones.privateRelay, Self.privateRelay.contains(name) {
-            return (.nonexistent, "phones.privateRelay is false")
-        }
-        if phones.doh == .refuse, Self.encryptedDNS.contains(name) { return (.nonexistent, "phones.doh \"refuse\"") }
-        let isDesignation = name == Self.designation || name.hasSuffix("." + Self.designation)
-        guard isDesignation, phones.doh == .refuse || phones.dot == .refuse else { return nil }
-        return (.empty, "the gateway answers no encrypted DNS")
+    /// The answer for a name whose flows have to come to us.
+    private var proxied: NameAnswer {
+        configuration.dns.mode == .snoop ? .real(maximumTTL: .seconds(60)) : .fake
     }
 
     /// Why a name is never faked, if it isn't.
     private func neverFaked(_ name: String) -> String? {
         if !name.contains(".") { return "a single label is never faked" }
-        for local in DNSOptions.alwaysLocal + configuration.dns.local {
-            if name == local || name.hasSuffix("." + local) { return "names in \(local) are never faked" }
+        for local in DNSOptions.alwaysLocal + configuration.dns.local where name.isWithin(local) {
+            return "names in \(local) are never faked"
         }
-        let owner = configuration.profiles.first { $0.upstream.server?.host == .name(name) }
+        let owner = configuration.profiles.first { profile in
+            guard case .name(let host)? = profile.upstream.server?.host else { return false }
+            return name.isWithin(host)
+        }
         return owner.map { "it is the upstream of \($0.id)" }
+    }
+
+    /// The profile whose upstream stands at this address.
+    func upstreamOwner(of address: IPAddress) -> String? {
+        configuration.profiles.first { $0.upstream.server?.host == .address(address) }?.id
+    }
+
+    /// An answer in words.
+    func words(_ answer: NameAnswer) -> String {
+        let dns = configuration.dns
+        switch answer {
+        case .fake:
+            return dns.families == .both
+                ? "A from \(dns.pool), AAAA from \(dns.pool6), TTL 1" : "A from \(dns.pool), TTL 1; AAAA empty"
+        case .real(let cap): return "the real answer" + (cap.map { ", TTL at most \(Quantity.text($0))" } ?? "")
+        case .addresses(let addresses): return addresses.map(\.description).joined(separator: " ")
+        case .nonexistent: return "no such name"
+        case .empty: return "empty"
+        case .unserved: return "none"
+        }
     }
 }
 
-extension ResolvedConfiguration {
-    /// An answer in words.
-    static func words(_ answer: NameAnswer, dns: DNSOptions) -> String {
-        switch answer {
-        case .fake:
-            dns.families == .both
-                ? "A from \(dns.pool), AAAA from \(dns.pool6), TTL 1" : "A from \(dns.pool), TTL 1; AAAA empty"
-        case .real(let cap): "the real answer" + (cap.map { ", TTL at most \(Quantity.text($0))" } ?? "")
-        case .gateway: "the gateway's own address"
-        case .nonexistent: "no such name"
-        case .empty: "empty"
-        case .unserved: "none"
-        }
-    }
+extension String {
+    /// Whether a name is this one or below it.
+    fileprivate func isWithin(_ name: String) -> Bool { self == name || hasSuffix("." + name) }
 }

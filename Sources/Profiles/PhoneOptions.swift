@@ -10,9 +10,11 @@ public struct PhoneOptions: Equatable, Sendable {
     public var ntp = true
     /// Whether UDP 500 and 4500 (Wi-Fi calling) go direct, whatever the profile says of UDP.
     public var ike = true
-    /// Whether iCloud Private Relay may be used; without it its names get negative answers, as Apple asks.
+    /// Whether devices may take their names elsewhere by themselves, iCloud Private Relay above all.
+    ///
+    /// Without it the names by which they ask for leave get negative answers, as Apple and Mozilla want it.
     public var privateRelay = false
-    /// DNS over HTTPS: the hosts that are known for it, and the names by which browsers ask for leave.
+    /// Known hosts of DNS over HTTPS.
     public var doh = Encrypted.refuse
     /// DNS over TLS and QUIC: port 853.
     public var dot = Encrypted.refuse

@@ -38,6 +38,7 @@ struct ConditionIndex: Sendable {
 
     /// Adds an entry; numbers come in ascending order, and sets are somebody else's.
     mutating func add(_ condition: Condition, rule: UInt32) throws(Misspelling) {
+        try checkRoom(for: condition)
         do throws(DomainNameError) {
             switch condition {
             case .name(let name, let kind): try names.add(name, kind, rule: rule)
@@ -53,6 +54,20 @@ struct ConditionIndex: Sendable {
             }
         } catch {
             throw Misspelling(.name, found: "\(error)", expected: Spelling.name)
+        }
+    }
+
+    /// What is compared one by one has a bound: lists come from others, and every flow waits for its answer.
+    private func checkRoom(for condition: Condition) throws(Misspelling) {
+        switch condition {
+        case .keyword(let text) where !keywords.hasRoom(for: text):
+            throw Misspelling(
+                .tooLarge, found: "one keyword more", expected: "at most \(KeywordIndex.maximumCount) keywords")
+        case .pattern where names.patternCount == NameIndex.maximumPatternCount:
+            throw Misspelling(
+                .tooLarge, found: "one name more with a wildcard inside",
+                expected: "at most \(NameIndex.maximumPatternCount) of them")
+        default: break
         }
     }
 

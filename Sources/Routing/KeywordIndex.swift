@@ -1,13 +1,20 @@
 /// Texts that stand anywhere in a name.
 
 /// Keywords by their first three octets, so that a name is read once whatever their number.
+///
+/// Where thousands begin alike each of them is compared, so there is a bound.
 struct KeywordIndex: Sendable {
     private struct Keyword {
         var text: [UInt8]
         var rule: UInt32
     }
 
+    /// Far more than published lists have.
+    static let maximumCount = 4096
+
     private var keywords: [Keyword] = []
+    /// The position of each text.
+    private var known: [[UInt8]: Int32] = [:]
     /// Keywords by their first octets, up to three, in the order of their rules.
     private var byStart: [UInt32: [Int32]] = [:]
     /// Which starts there may be: most of them are turned away here.
@@ -17,15 +24,20 @@ struct KeywordIndex: Sendable {
 
     var isEmpty: Bool { keywords.isEmpty }
 
+    func hasRoom(for text: [UInt8]) -> Bool { keywords.count < Self.maximumCount || known[text] != nil }
+
+    /// Adds a keyword for which there is room.
     mutating func add(_ text: [UInt8], rule: UInt32) {
         precondition(!text.isEmpty, "an empty keyword")
+        if let index = known[text] {
+            keywords[Int(index)].rule = min(keywords[Int(index)].rule, rule)
+            return
+        }
+        precondition(keywords.count < Self.maximumCount, "no room for a keyword")
+        known[text] = Int32(keywords.count)
         if filter.isEmpty { filter = [UInt64](repeating: 0, count: 1024) }
         let length = min(3, text.count)
         let start = Self.start(text.span, at: 0, length: length)
-        if let known = byStart[start]?.first(where: { keywords[Int($0)].text == text }) {
-            keywords[Int(known)].rule = min(keywords[Int(known)].rule, rule)
-            return
-        }
         if !lengths.contains(length) { lengths.append(length) }
         let bit = Self.bit(start)
         filter[bit >> 6] |= 1 << UInt64(bit & 63)

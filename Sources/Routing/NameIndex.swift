@@ -42,6 +42,9 @@ struct NameIndex: Sendable {
     private var shift: UInt32 = 32
     /// Patterns that end in a key; those that end in a wildcard are under -1.
     private var patterns: [Int: [LabelPattern]] = [:]
+    private(set) var patternCount = 0
+    /// Those of one key are compared one by one, so there is a bound; it is far more than published lists have.
+    static let maximumPatternCount = 4096
     /// The rules in use, to say what an entry was.
     private(set) var isEmpty = true
 
@@ -65,6 +68,7 @@ struct NameIndex: Sendable {
     mutating func add(pattern name: ArraySlice<UInt8>, rule: UInt32) throws(DomainNameError) {
         let pattern = try LabelPattern(name, rule: rule)
         isEmpty = false
+        patternCount += 1
         guard let suffix = pattern.suffix else {
             patterns[-1, default: []].append(pattern)
             return

@@ -12,6 +12,7 @@ enum Command {
         starshipbench client rate --to ADDRESS:PORT [--at-once N] [--seconds S]
         starshipbench client latency --to ADDRESS:PORT --kind first-byte|ping-pong [--count N] [--limit S]
         starshipbench client hold --to ADDRESS:PORT --count N [--at-once N] [--limit S]
+        starshipbench routing --matcher index|linear|dictionary [--suffixes N] [--seconds S]
         each with --alarm S: end after S seconds whatever happens (a client: 300)
         """
 
@@ -41,6 +42,9 @@ enum Command {
         case "client hold":
             var client = try HoldClient(&arguments)
             try client.run()
+        case "routing":
+            var bench = try RoutingBench(&arguments)
+            try bench.run()
         default: throw UsageError(usage)
         }
     }

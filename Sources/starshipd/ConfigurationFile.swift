@@ -1,6 +1,5 @@
 /// The configuration and the lists that it names, from the disk.
 
-import Addresses
 import LinuxIO
 import Profiles
 
@@ -56,14 +55,6 @@ enum ConfigurationFile {
             }
         }
         return lists
-    }
-
-    /// The interface whose network a device is in.
-    static func interface(of device: IPAddress) -> String? {
-        let addresses = (try? NetworkInterface.addresses()) ?? []
-        return addresses.first { own in
-            IPPrefix(own.address, length: own.prefixLength).map { $0.length > 0 && $0.contains(device) } ?? false
-        }?.interface
     }
 
     /// A relative path starts at the configuration's directory.

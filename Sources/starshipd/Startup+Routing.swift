@@ -31,6 +31,7 @@ extension Startup {
         routing.maximumTTL = UInt32(clamping: configuration.dns.maximumTTL.milliseconds / 1000)
         routing.neverFaked = DNSOptions.alwaysLocal + configuration.dns.local + upstreamNames(configuration)
         routing.upstreamMachines = upstreamAddresses(configuration)
+        routing.upstreamNames = upstreamNames(configuration)
         routing.phones = try PhoneLists(configuration.phones, besides: path).settings
         routing.sniffPorts = configuration.limits.sniffPorts
         routing.dnsService = configuration.dns.mode == .off ? nil : ownQuestions
@@ -51,9 +52,18 @@ extension Startup {
             case .always: .always
             case .off: .off
             }
-        settings.capturesAddresses = profile.routes.capture == .addresses
+        if profile.routes.capture == .addresses { settings.capturedNames = names(in: profile.routes.domains) }
         settings.letsDatagramsOut = profile.routes.udp == .direct
         return settings
+    }
+
+    /// The names of a list that are one name each; what matches by pattern has no address.
+    private static func names(in domains: [RuleText]) -> [String] {
+        domains.compactMap { entry in
+            let text = entry.text.hasPrefix("full:") ? String(entry.text.dropFirst(5)) : entry.text
+            guard case .name? = Wire.Host.parse(text) else { return nil }
+            return try? DomainName.normalise(text)
+        }
     }
 
     private static func position(of id: String, _ configuration: Configuration) -> Int? {
@@ -117,7 +127,8 @@ extension Startup {
     private static func listeners(_ configuration: Configuration) -> [SocketAddress] {
         let dns = configuration.dns
         let anywhere = [
-            SocketAddress(IPAddress(v4: 0), DNSOptions.port), SocketAddress(IPAddress(high: 0, low: 0), DNSOptions.port),
+            SocketAddress(IPAddress(v4: 0), DNSOptions.port),
+            SocketAddress(IPAddress(high: 0, low: 0), DNSOptions.port),
         ]
         var listen = dns.listen
         // The firewall redirects port 53 to whichever address the query came in by.

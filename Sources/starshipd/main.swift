@@ -34,13 +34,9 @@ func startup(_ options: CommandLineOptions) -> Startup {
     }
 }
 
-/// What `explain` prints.
-func explanation(_ options: CommandLineOptions) -> String {
-    guard let question = options.question else { preconditionFailure("explain without a question") }
+func explanation(_ options: CommandLineOptions) -> Explanation {
     do throws(StartupError) {
-        let configuration = try ConfigurationFile.read(options.configuration)
-        return configuration.explain(question, on: question.source.flatMap(ConfigurationFile.interface(of:)))
-            .description
+        return try Explain.answer(options)
     } catch {
         fail(error.exitCode, "\(error)")
     }
@@ -77,7 +73,7 @@ case .version:
 case .check:
     StandardOutput.write(startup(arguments).configuration.summary)
 case .explain:
-    StandardOutput.write(explanation(arguments))
+    StandardOutput.write("\(explanation(arguments))")
 case .cleanup:
     cleanUp()
 case .run:

@@ -1,4 +1,4 @@
-/// Any bytes as a configuration file, a proxy URL, an address or a network.
+/// Any bytes as a configuration file with its rules, a question about it, a proxy URL, an address or a network.
 
 import Addresses
 import Bytes
@@ -8,12 +8,20 @@ import Profiles
 public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
     do throws(ConfigurationError) {
-        _ = try Configuration.parse(bytes.span)
+        let configuration = try Configuration.parse(bytes.span)
+        // Every list that is named holds the same bytes.
+        var files: [String: [UInt8]] = [:]
+        for file in configuration.listFiles { files[file] = bytes }
+        let resolved = try configuration.resolve(files: files)
+        precondition(!resolved.summary.isEmpty)
+        let question = Question(name: "a.example", port: 443)
+        precondition(resolved.explain(question)["outbound"] != nil, "a flow without an end")
     } catch {
         precondition(!"\(error)".isEmpty, "a refusal without words")
     }
     let text = String(decoding: bytes, as: UTF8.self)
     _ = try? ProxyURL.parse(text)
+    _ = try? CommandLineOptions.parse(["explain", text, "--config", "c"])
     if let address = IPAddress(parsing: text) { precondition(IPAddress(parsing: address.description) == address) }
     if let prefix = IPPrefix(parsing: text) { precondition(IPPrefix(parsing: prefix.description) == prefix) }
     if let end = SocketAddress(parsing: text) { precondition(SocketAddress(parsing: end.description) == end) }

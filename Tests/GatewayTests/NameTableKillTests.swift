@@ -27,11 +27,16 @@ import Testing
                     return
                 }
             }
+            var lost = 0
             for (address, name) in told.names {
                 let found = loaded.table.name(of: try #require(IPAddress(parsing: address)))
-                // The one that was being asked for may have got the address although nobody was told any more.
-                #expect(found == name || found != nil && found == told.asked, "round \(round): \(address)")
+                // A name whose query was not answered may have got the address; here it need not rest before.
+                let isTrue = found.map { $0 == name || told.unanswered.contains($0) }
+                #expect(isTrue != false, "round \(round): \(address) was \(name) and is \(found ?? "nothing")")
+                if isTrue == nil { lost += 1 }
             }
+            // Where the disk stood still for 20 ms, a reserved address left without its record: it stands for nothing.
+            #expect(lost <= NameTable.reservation(loaded.table.range), "round \(round)")
         }
         #expect(told.count > 100)
         Scratch.remove(directory)
@@ -46,18 +51,18 @@ import Testing
 private struct Told {
     /// The name that was told last for each address.
     var names: [String: String] = [:]
-    /// The name that was asked for and not answered when the process ended.
-    var asked: String?
+    /// Names whose last query was not answered: the disk was slow, or the process ended.
+    var unanswered: Set<String> = []
     var count = 0
 
     mutating func read(_ bytes: [UInt8]) throws {
         self = Told()
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-            if words.count == 2, words[0] == "?" { asked = words[1] }
+            if words.count == 2, words[0] == "?" { unanswered.insert(words[1]) }
             if words.count == 3, words[0] == "=" {
                 names[words[1]] = words[2]
-                asked = nil
+                unanswered.remove(words[2])
                 count += 1
             }
         }

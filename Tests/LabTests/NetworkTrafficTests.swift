@@ -89,10 +89,10 @@ extension LabTests {
             for host in hosts {
                 for kind in ["tcp", "udp"] {
                     let answer = try ask(lab, host, [kind])
-                    #expect(
-                        answer.hasPrefix("failed OSError 1") || answer.hasPrefix("failed PermissionError"),
-                        "\(host): \(answer)")
-                    #expect(Int(answer.split(separator: " ").dropLast().last ?? "") ?? 9999 < 500, "\(answer)")
+                    #expect(answer.hasPrefix("failed OSError 1"), "\(host) \(kind): \(answer)")
+                    // Linux may miss the error of an IPv6 SYN that comes back sooner than connect() returns.
+                    let patience = host.contains(":") ? 1500 : 500
+                    #expect(milliseconds(answer) < patience, "\(host) \(kind): \(answer)")
                 }
             }
             #expect(
@@ -102,6 +102,10 @@ extension LabTests {
             try NetworkDriver.cleanup(lab)
             #expect(try ask(lab, "198.51.100.10").hasPrefix("seen "))
             #expect(server.isRunning)
+        }
+
+        private func milliseconds(_ answer: String) -> Int {
+            answer.split(separator: " ").dropLast().last.flatMap { Int($0) } ?? 9999
         }
 
         @Test("with whenDown direct a dead gateway is none")

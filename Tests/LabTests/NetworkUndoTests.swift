@@ -94,7 +94,9 @@ extension LabTests {
             for plan in Self.plans { try driver.update(plan) }
             #expect(driver.lines("update: ").isEmpty)
             try driver.update(Self.plans[0])
-            #expect(withoutHandles(try lab.listings()) == withoutHandles(first))
+            let last = withoutHandles(try lab.listings()).split(separator: "\n")
+            let differences = last.difference(from: withoutHandles(first).split(separator: "\n"))
+            #expect(differences.isEmpty, "\(differences)")
             try driver.stop()
             #expect(try lab.listings() == before)
         }
@@ -107,10 +109,9 @@ extension LabTests {
         @Test("what somebody else changed meanwhile is left to them")
         func leavesOthersAlone() throws {
             let lab = try freshLab()
-            let driver = try NetworkDriver(lab, Self.plans[0])
+            try NetworkDriver(lab, Self.plans[0]).kill()
             try lab.shell(.gateway, "sysctl -qw net.ipv4.conf.lan.rp_filter=1; nft add table inet other")
             try lab.shell(.gateway, "ip rule add priority 5000 from 10.9.0.9 lookup main")
-            driver.kill()
             try NetworkDriver.cleanup(lab)
             #expect(try lab.shell(.gateway, "sysctl -n net.ipv4.conf.lan.rp_filter") == "1\n")
             #expect(try lab.shell(.gateway, "nft list tables") == "table inet other\n")

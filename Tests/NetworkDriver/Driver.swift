@@ -11,6 +11,10 @@ func say(_ text: String) {
     let line = Array("\(text)\n".utf8)
     _ = unsafe write(1, line, line.count)
 }
+func complain(_ text: String) {
+    let line = Array("\(text)\n".utf8)
+    _ = unsafe write(2, line, line.count)
+}
 func exitNow(_ status: Int32) -> Never { exit(status) }
 
 struct Driver: ~Copyable {

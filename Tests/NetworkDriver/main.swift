@@ -18,17 +18,17 @@ case "run" where arguments.count == 4:
         try driver.start()
         try driver.run()
     } catch {
-        say("error: \(error)")
+        complain("error: \(error)")
         exitNow(1)
     }
 case "cleanup" where arguments.count == 3:
     do throws(NetworkError) {
         try NetworkSetup.cleanup(statePath: arguments[2])
     } catch {
-        say("error: \(error)")
+        complain("error: \(error)")
         exitNow(1)
     }
 default:
-    say("usage: networkdriver run STATE PLAN | networkdriver cleanup STATE")
+    complain("usage: networkdriver run STATE PLAN | networkdriver cleanup STATE")
     exitNow(64)
 }

@@ -89,17 +89,18 @@ import Testing
     func host() {
         var plan = Machines.plan(.host)
         plan.dnsPort = 10053
-        let standing = StandingConnection.read(
-            """
-            LISTEN 0 128 0.0.0.0:22 0.0.0.0:*
-            LISTEN 0 128 [::]:8080 [::]:*
-            ESTAB 0 0 10.77.0.1:22 192.0.2.50:50000
-            ESTAB 0 0 [::ffff:10.77.0.1]:8080 [::ffff:192.0.2.51]:50001
-            ESTAB 0 0 [2001:db8::1]:8080 [2001:db8::2]:50002
-            ESTAB 0 0 127.0.0.1:22 127.0.0.1:50003
-            ESTAB 0 0 10.77.0.1:40000 203.0.113.1:443
-            ESTAB 0 0 10.77.0.1%wan:40001 203.0.113.2:22
-            """)
+        let standing = StandingConnections(
+            reading:
+                """
+                LISTEN 0 128 0.0.0.0:22 0.0.0.0:*
+                LISTEN 0 128 [::]:8080 [::]:*
+                ESTAB 0 0 10.77.0.1:22 192.0.2.50:50000
+                ESTAB 0 0 [::ffff:10.77.0.1]:8080 [::ffff:192.0.2.51]:50001
+                ESTAB 0 0 [2001:db8::1]:8080 [2001:db8::2]:50002
+                ESTAB 0 0 127.0.0.1:22 127.0.0.1:50003
+                ESTAB 0 0 10.77.0.1:40000 203.0.113.1:443
+                ESTAB 0 0 10.77.0.1%wan:40001 203.0.113.2:22
+                """)
         let text = NetworkScript(plan, on: Machines.twoArms(), standing: standing).firewall
         let lines = text.split(separator: "\n").map { $0.trimmingPrefix("\t\t") }
         let mark = "& 0x00ffffff | 0x53000000"

@@ -113,10 +113,12 @@ import Testing
     func host() {
         var plan = Machines.plan(.host)
         plan.own = .all
-        let script = NetworkScript(plan, on: Machines.twoArms())
+        let standing = StandingConnections(reading: "LISTEN 0 9 *:22 *:*\nLISTEN 0 9 127.0.0.1:631 *:*")
+        let script = NetworkScript(plan, on: Machines.twoArms(), standing: standing)
         #expect(
             script.rules.filter(\.isIPv4).map { $0.line("add") } == [
                 "rule add priority 10800 iif lo fwmark 0x53000000/0xff000000 goto 10819",
+                "rule add priority 10800 iif lo ipproto tcp sport 22 goto 10819",
                 "rule add priority 10810 iif lo lookup 10800",
                 "rule add priority 10811 iif lo lookup main suppress_prefixlength 0",
                 "rule add priority 10812 iif lo lookup 10801",
@@ -151,7 +153,7 @@ import Testing
         #expect(Set(routes.map(\.kind)) == [.unreachable])
         #expect(script.rules.contains { !$0.isIPv4 && $0.action == .lookup(10801) })
         #expect(script.tunnel?.addresses == [address("198.18.0.1")])
-        #expect(!script.settings.contains { $0.name.contains("ipv6") })
+        #expect(!script.settings.contains { $0.name.contains("ipv6") && $0.name.contains("forwarding") })
     }
 
     @Test("each line has an inverse, and nothing is done twice")

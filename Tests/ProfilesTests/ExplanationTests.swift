@@ -2,6 +2,7 @@
 
 import Addresses
 import Profiles
+import Routing
 import Testing
 
 struct ExplanationTests {
@@ -19,11 +20,22 @@ struct ExplanationTests {
           ] }
         """
 
-    private func explain(_ arguments: String..., on interface: String? = nil, of text: String = text) throws
-        -> Explanation
-    {
+    private func explain(
+        _ arguments: String..., on interface: String? = nil, special: NameAnswer? = nil, of text: String = text
+    ) throws -> Explanation {
         let options = try CommandLineOptions.parse(["explain", "--config", "c"] + arguments)
-        return try configuration(text).resolve(name: "c.json5").explain(#require(options.question), on: interface)
+        var surroundings = Surroundings()
+        surroundings.interface = interface
+        surroundings.special = special
+        surroundings.direct = [try list("push", "courier.push.example\n")]
+        surroundings.denied = [try list("encrypted-dns", "doh.example\n")]
+        let resolved = try configuration(text).resolve(name: "c.json5")
+        return try resolved.explain(#require(options.question), in: surroundings)
+    }
+
+    private func list(_ name: String, _ text: String) throws -> RuleList {
+        let bytes = Array(text.utf8)
+        return try RuleList.parse(bytes.span, name: name, file: "\(name).txt", format: .plain)
     }
 
     @Test("a listed name: the rule with its line, a fake address, the profile's upstream")
@@ -74,6 +86,16 @@ struct ExplanationTests {
         #expect(try explain("192.0.2.9:25")["name"] == "none: the address is all that is known")
     }
 
+    @Test("an address that nothing captures is the kernel's; a fake one says nothing by itself")
+    func uncaptured() throws {
+        let found = try explain("203.0.113.5:443")
+        #expect(found["name"] == "nobody needs one: the flow is not in the TUN device")
+        #expect(found["outbound"] == "direct, forwarded by the kernel")
+        let fake = try explain("198.18.0.77:443")
+        #expect(fake["rule"] == "none: a fake address; only a running gateway knows which name it stands for, if any")
+        #expect(fake["outbound"] == "refused: RST")
+    }
+
     @Test("a device has the profile of its interface, and what a rule says of its address")
     func device() throws {
         let found = try explain("x.example:443", "--from", "192.168.50.9", on: "eth0.20")
@@ -95,38 +117,64 @@ struct ExplanationTests {
     }
 
     @Test(
-        "names that the gateway answers by itself",
+        "names that are never faked",
         arguments: [
-            ("starship.internal", "the gateway's own address: the gateway's own name"),
-            ("mask.icloud.com", "no such name: phones.privateRelay is false"),
-            ("mask-canary.icloud.com", "no such name: phones.privateRelay is false"),
-            ("use-application-dns.net", "no such name: phones.doh \"refuse\""),
-            ("_dns.resolver.arpa", "empty: the gateway answers no encrypted DNS"),
-            ("printer", "the real answer, TTL at most 60s: a single label is never faked"),
-            ("nas.lan", "the real answer, TTL at most 60s: names in lan are never faked"),
-            ("git.corp.example", "the real answer, TTL at most 60s: names in corp.example are never faked"),
-            ("proxy.example", "the real answer, TTL at most 60s: it is the upstream of shop"),
+            ("printer", "the real answer: a single label is never faked"),
+            ("nas.lan", "the real answer: names in lan are never faked"),
+            ("git.corp.example", "the real answer: names in corp.example are never faked"),
+            ("proxy.example", "the real answer: it is the upstream of shop"),
         ])
     func answers(name: String, answer: String) throws {
         #expect(try explain(name)["dns"] == answer)
     }
 
+    @Test("what a name means by itself comes first")
+    func special() throws {
+        #expect(
+            try explain("mask.icloud.com", special: .nonexistent)["dns"]
+                == "no such name: the name means something by itself")
+        let own = NameAnswer.addresses([IPAddress(v4: 0xc612_0001)])
+        #expect(
+            try explain("starship.internal", special: own)["dns"] == "198.18.0.1: the name means something by itself")
+    }
+
+    @Test("what is done for phones stands in where no rule matches")
+    func phones() throws {
+        let push = try explain("courier.push.example:5223", on: "eth0.20")
+        #expect(push["rule"] == "phones: push")
+        #expect(push["outbound"] == "direct, dialled by the gateway")
+        let doh = try explain("doh.example:443")
+        #expect(doh["rule"] == "phones: encrypted-dns")
+        #expect(doh["dns"] == "no such name: phones: encrypted-dns")
+        #expect(doh["outbound"] == "refused: RST")
+        let listed = "{ dns: {}, profiles: [{ id: 'a', upstream: { type: 'direct' }, domains: ['doh.example'] }] }"
+        #expect(try explain("doh.example:443", of: listed)["rule"] == "domains, c.json5:1: doh.example")
+    }
+
     @Test("datagrams: exceptions, the profile's policy, and never an upstream")
     func datagrams() throws {
-        #expect(try explain("time.apple.com:123", "--udp")["rule"] == "none: phones.ntp")
-        #expect(try explain("192.0.2.9:4500", "--udp")["rule"] == "none: phones.ike")
         #expect(
-            try explain("www.shop.example:443", "--udp")["outbound"]?.hasPrefix("refused: port unreachable") == true)
+            try explain("192.0.2.9:123", "--udp")["outbound"] == "direct, dialled by the gateway: phones.ntp")
+        #expect(
+            try explain("192.0.2.9:4500", "--udp")["outbound"] == "direct, dialled by the gateway: phones.ike")
+        #expect(try explain("192.0.2.9:53", "--udp")["outbound"] == "the gateway's name service")
+        #expect(
+            try explain("www.shop.example:443", "--udp")["outbound"]
+                == "refused: port unreachable, as upstreams take no datagrams")
         #expect(
             try explain("x.example:443", "--udp", "--from", "192.168.50.1", on: "eth0.20")["outbound"]
-                == "direct: the gateway sends the datagram itself (udp \"direct\")")
+                == "direct, dialled by the gateway: udp \"direct\"")
+        #expect(try explain("ads.shop.example:123", "--udp")["outbound"] == "refused: port unreachable")
         #expect(try explain("192.0.2.9:853")["rule"] == "none: phones.dot \"refuse\"")
     }
 
-    @Test("an upstream's machine is direct, whatever the rules say")
+    @Test("an upstream's machine is direct, whatever the rules say, to it and from it")
     func upstream() throws {
-        #expect(
-            try explain("198.51.100.7:22")["rule"] == "none: the machine of all's upstream is always direct")
+        let words = "none: the machine of all's upstream is always direct"
+        #expect(try explain("198.51.100.7:22")["rule"] == words)
+        let own = try explain("www.shop.example:443", "--from", "198.51.100.7")
+        #expect(own["rule"] == words)
+        #expect(own["dns"] == "the real answer: the device is the upstream of all")
     }
 
     @Test("without a name service a name is read from the flow, or told by a client of the proxies")

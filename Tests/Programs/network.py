@@ -42,9 +42,11 @@ def echo(connection, peer):
 def serve(port):
     def datagrams():
         server = both_families(socket.SOCK_DGRAM, port)
+        # The answer comes from the address that was asked.
+        server.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_RECVPKTINFO, 1)
         while True:
-            _, peer = server.recvfrom(4096)
-            server.sendto(f"seen {plain(peer)} {peer[1]}\n".encode(), peer)
+            _, about, _, peer = server.recvmsg(4096, 256)
+            server.sendmsg([f"seen {plain(peer)} {peer[1]}\n".encode()], about, 0, peer)
 
     threading.Thread(target=datagrams, daemon=True).start()
     server = both_families(socket.SOCK_STREAM, port)
@@ -62,6 +64,9 @@ def ask(host, port, kind="tcp", mark=0):
             client.settimeout(2)
             if int(mark, 0) if isinstance(mark, str) else mark:
                 client.setsockopt(socket.SOL_SOCKET, 36, int(mark, 0))
+            if kind == "udp":
+                # Every ICMP error counts (IP_RECVERR, IPV6_RECVERR), not only "port unreachable".
+                client.setsockopt(*((41, 25, 1) if ":" in host else (0, 11, 1)))
             client.connect((host, port))
             if kind == "udp":
                 client.send(b"?")

@@ -16,7 +16,8 @@ struct DomainNameTests {
         #expect(try DomainName.normalise(text) == name)
     }
 
-    // The values were computed with Python's encodings.idna and with the idna package (UTS-46, not transitional).
+    // The values are Python's: each label in NFKC and lower case, then its codec `punycode` behind `xn--`. Its codec
+    // `idna` says the same of all but faß, which IDNA 2003 turned into fass.
     @Test(
         "other scripts become A-labels",
         arguments: [

@@ -196,3 +196,112 @@ struct RuleListTests {
         }
     }
 }
+
+/// Lists as large as they come, and such as nobody writes by accident. None of these looks at a clock: a step that
+/// grew with the square of its input would keep them busy for hours.
+struct LargeListTests {
+    private static func parse(_ text: [UInt8], format: RuleList.Format) throws(RoutingError) -> RuleList {
+        try RuleList.parse(text.span, name: "large", file: "large.txt", format: format)
+    }
+
+    @Test("a million lines are a million entries, each with its line")
+    func million() throws {
+        let count = LongRun.rounds(200_000, long: 1_000_000)
+        var text = Array("# a million\n".utf8)
+        for number in 0..<count { text += "n\(number).example\n".utf8 }
+        let list = try Self.parse(text, format: .plain)
+        #expect(list.count == count)
+        for number in [0, 1, count / 2, count - 1] {
+            let origin = try #require(list.match(RouteQuery(name: "a.n\(number).example")))
+            #expect(origin.line == number + 2)
+            #expect(origin.text == "n\(number).example")
+        }
+        #expect(!list.contains(RouteQuery(name: "n\(count).example")))
+        #expect(!list.contains(RouteQuery(name: "xn1.example")))
+        #expect(!list.contains(RouteQuery(name: "example")))
+    }
+
+    @Test("a name that stands in every line is kept once and found in its first")
+    func repeated() throws {
+        var text: [UInt8] = []
+        for _ in 0..<100_000 { text += "same.example\n".utf8 }
+        let list = try Self.parse(text, format: .plain)
+        #expect(list.count == 100_000)
+        #expect(list.match(RouteQuery(name: "same.example"))?.line == 1)
+    }
+
+    @Test("networks that lie in one another are found from the inside out, in the order of their lines")
+    func nested() throws {
+        var text: [UInt8] = []
+        for length in stride(from: 128, through: 1, by: -1) { text += "::/\(length)\n".utf8 }
+        for number in 0..<20_000 { text += "10.\(number >> 8).\(number & 255).0/24\n".utf8 }
+        let list = try Self.parse(text, format: .plain)
+        #expect(list.match(RouteQuery(address: IPAddress(high: 0, low: 0x1_0000_0000)))?.line == 34)
+        #expect(list.match(RouteQuery(address: IPAddress(v4: 0x0a00_0101)))?.line == 130)
+    }
+
+    @Test("keywords, and names with wildcards inside, are compared one by one: more than 4,096 are refused")
+    func bounded() throws {
+        var keywords: [UInt8] = []
+        for number in 0..<4096 { keywords += "keyword:aaa\(number)\n".utf8 }
+        // The same again is no further one.
+        keywords += "keyword:aaa0\nfull:x.example\n".utf8
+        let list = try Self.parse(keywords, format: .plain)
+        #expect(list.count == 4098)
+        // The keyword of the lowest line that stands in it: aaa4, aaa40, aaa409, aaa4095.
+        #expect(list.match(RouteQuery(name: "xaaa4095"))?.line == 5)
+        keywords += "keyword:aab\n".utf8
+        let tooMany = refusal { () throws(RoutingError) in try Self.parse(keywords, format: .plain) }
+        #expect(tooMany?.code == .tooLarge)
+        #expect(tooMany?.line == 4099)
+
+        var patterns: [UInt8] = []
+        for number in 0..<4096 { patterns += "a\(number).*.example\n".utf8 }
+        #expect(try Self.parse(patterns, format: .clash).contains(RouteQuery(name: "a4095.x.example")))
+        patterns += "b.*.example\n".utf8
+        let one = refusal { () throws(RoutingError) in try Self.parse(patterns, format: .clash) }
+        #expect(one?.code == .tooLarge)
+        #expect(one?.line == 4097)
+    }
+
+    @Test("sets that include each other a thousand deep, and all of each other, are read once each")
+    func inclusions() throws {
+        var sets: [String: RuleList] = [:]
+        for number in 0..<1000 {
+            let next = (number + 1) % 1000
+            sets["s\(number)"] = try list(
+                "include:s\(next)\ninclude:s0\ninclude:s\(number)\nn\(number).example\n", name: "s\(number)")
+        }
+        let rules = try ruleSet(rules: ["RULE-SET,s0,DIRECT"], sets: sets)
+        #expect(rules.decide(try to("n999.example")).origin?.list == "s999")
+    }
+
+    @Test("a list over the longest that is read is refused before anything of it is looked at")
+    func tooLong() {
+        let text = [UInt8](repeating: 0, count: RuleList.maximumSize + 1)
+        let error = refusal { () throws(RoutingError) in try Self.parse(text, format: .auto) }
+        #expect(error?.code == .tooLarge)
+        #expect(error?.line == nil)
+    }
+
+    @Test("a list cut anywhere is a list or an error with a line, whatever its format")
+    func cut() throws {
+        let texts: [(RuleList.Format, String)] = [
+            (.plain, "*.a.example\nfull:b\u{fc}cher.example\n10.0.0.0/8\nkeyword:shop # why\n"),
+            (.hosts, "0.0.0.0 a.example\tb.example # both\n::1 localhost\n"),
+            (.v2fly, "domain:a.example @ads\nkeyword:b &other\ninclude:c\n"),
+            (.clash, "payload:\n  - '+.a.example'\n  - DOMAIN-SUFFIX,b\n  - sub.*.c\n"),
+            (.surge, "DOMAIN,a // why\n.b.example\nIP-CIDR,10.0.0.0/8,no-resolve ; why\n"),
+        ]
+        for (format, text) in texts {
+            let bytes = Array(text.utf8)
+            _ = try Self.parse(bytes, format: format)
+            for length in 0..<bytes.count {
+                let error = refusal { () throws(RoutingError) in
+                    try Self.parse(Array(bytes[..<length]), format: format)
+                }
+                #expect(error == nil || error?.line != nil)
+            }
+        }
+    }
+}

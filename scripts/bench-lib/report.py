@@ -116,6 +116,10 @@ TARGETS = (
        Target("fake answers at 5000/s p99 us", "<", 1000),
        Target("forwarded answers/s", ">=", 1, "dnsmasq")]
     + [Target(f"{loss} % loss {name}", ">=", 0.95, "direct") for loss in (1, 3) for name in ("up8", "down8")]
+    + [Target("million suffixes, load s", "<", 3),
+       Target("million suffixes, memory MB", "<", 100),
+       Target("million suffixes, match us", "<", 1),
+       Target("million suffixes, decision us", "<", 1)]
 )
 
 
@@ -134,7 +138,7 @@ def targets(results, ours="starship"):
 
 
 FAILURES = ("count differently", "failed connections", "wanted, opened", "wanted, moved", "runs that failed",
-            "that did not come")
+            "that did not come", "wrong answers")
 
 
 def failures(results, ours):

@@ -11,6 +11,7 @@ import client
 from lab import DUPLEX, ECHO, ECHO_PROXY, NET, PROXY, SINK, SOURCE, Lab
 from measure import Meter, cpu_seconds, memory
 from perf import Profile
+from routing import Routing
 
 DISTURBED = 0.15
 GIGABYTE = 1e9
@@ -19,6 +20,9 @@ IDLE_SECONDS = 10
 
 class Section:
     """One section's way through a lab: opens it, starts the gateway, measures, and closes everything."""
+
+    # Whom a section measures: the gateways that are installed, unless it has contenders of its own and needs no lab.
+    contenders = None
 
     def __init__(self, options, gateway):
         self.options = options
@@ -268,6 +272,7 @@ SECTIONS = {
     "memory": (Memory,),
     "loss": (Loss, HeavyLoss),
     "scaling": (Scaling,),
+    "routing": (Routing,),
 }
 
 # What each section runs without being asked for more: a gateway that cannot play is left out.

@@ -1,36 +1,44 @@
-/// TCP connections that were there before `host` took the machine's traffic over.
+/// Services and TCP connections that were there before `host` took the machine's traffic over.
 ///
 /// The administrator's session must not be cut, and the firewall cannot know of it: with the first rule of ours it
-/// may see the session's first packet, and that may be one of our side. So those that others opened to this machine,
-/// and ssh in either direction, are written down and keep their way.
+/// may see the session's first packet, and that may be one of our side. So the services that others can reach keep
+/// their way, and so do the connections that others opened, and ssh in either direction.
 
 import Addresses
 import LinuxIO
 
-struct StandingConnection: Hashable, Sendable {
-    let local: SocketAddress
-    let remote: SocketAddress
+struct StandingConnections: Equatable, Sendable {
+    struct Connection: Hashable, Sendable {
+        let local: SocketAddress
+        let remote: SocketAddress
+    }
 
-    /// Picks them from what `ss -Htan` says: what is connected to a port that somebody listens on, and port 22.
-    static func read(_ listing: String) -> [StandingConnection] {
+    /// The ports of TCP that others can reach.
+    private(set) var services: [UInt16] = []
+    private(set) var connections: [Connection] = []
+
+    init() {}
+
+    /// Picks them from what `ss -Htan` says.
+    init(reading listing: String) {
         var listening: Set<UInt16> = []
-        var connected: [StandingConnection] = []
         for line in listing.split(separator: "\n") {
             let fields = line.split(separator: " ", omittingEmptySubsequences: true)
-            guard fields.count >= 5, let local = endpoint(fields[3]) else { continue }
+            guard fields.count >= 5, let local = Self.endpoint(fields[3]) else { continue }
             if fields[0] == "LISTEN" {
-                listening.insert(local.port)
-            } else if let address = local.address, let remote = endpoint(fields[4]), let far = remote.address {
-                let local = SocketAddress(address, local.port)
-                connected.append(StandingConnection(local: local, remote: SocketAddress(far, remote.port)))
+                if local.address?.isLoopback != true { listening.insert(local.port) }
+            } else if let address = local.address, let remote = Self.endpoint(fields[4]), let far = remote.address {
+                connections.append(
+                    Connection(local: SocketAddress(address, local.port), remote: SocketAddress(far, remote.port)))
             }
         }
-        let kept = connected.filter { connection in
+        services = listening.sorted()
+        let kept = connections.filter { connection in
             !connection.remote.address.isLoopback
                 && (listening.contains(connection.local.port) || connection.local.port == 22
                     || connection.remote.port == 22)
         }
-        return Set(kept).sorted { "\($0)" < "\($1)" }
+        connections = Set(kept).sorted { "\($0)" < "\($1)" }
     }
 
     /// Reads `10.0.0.1:22`, `[::ffff:10.0.0.1]:22`, `10.0.0.1%eth0:22`, `*:22`.
@@ -53,7 +61,7 @@ struct StandingConnection: Hashable, Sendable {
         "ip6 saddr . tcp sport . ip6 daddr . tcp dport @standing_ipv6",
     ]
 
-    static func sets(_ connections: [StandingConnection]) -> [String] {
+    var sets: [String] {
         ["ipv4", "ipv6"].map { family in
             let elements = connections.filter { $0.local.address.isIPv4 == (family == "ipv4") }.map {
                 "\($0.local.address) . \($0.local.port) . \($0.remote.address) . \($0.remote.port)"

@@ -1,0 +1,44 @@
+/// What `starshipd explain` knows besides the configuration: lists for phones, special names, the device's interface.
+
+import Addresses
+import Gateway
+import LinuxIO
+import Names
+import Profiles
+
+enum Explain {
+    /// Reads what the options name, and explains.
+    static func answer(_ options: CommandLineOptions) throws(StartupError) -> Explanation {
+        guard let question = options.question else { preconditionFailure("explain without a question") }
+        let resolved = try ConfigurationFile.read(options.configuration)
+        let lists = try PhoneLists(resolved.configuration.phones, besides: options.configuration).settings
+        var surroundings = Surroundings()
+        surroundings.direct = lists.direct
+        surroundings.denied = lists.denied
+        surroundings.interface = question.source.flatMap(interface(of:))
+        surroundings.special = question.name.flatMap { special($0, resolved.configuration) }
+        return resolved.explain(question, in: surroundings)
+    }
+
+    /// What the name service answers by itself, before it asks any rule.
+    private static func special(_ name: String, _ configuration: Configuration) -> NameAnswer? {
+        guard let names = Startup.names(configuration, isJournal: false, level: .error) else { return nil }
+        switch DNSSpecialNames(names.server.answers).meaning(of: name) {
+        case .local: return .real(maximumTTL: nil)
+        case .nonexistent: return .nonexistent
+        case .empty: return .empty
+        case .addresses(let addresses): return .addresses(addresses)
+        // RFC 7050, section 2.2.
+        case .ipv4only: return .addresses([IPAddress(v4: 0xc000_00aa), IPAddress(v4: 0xc000_00ab)])
+        case nil: return nil
+        }
+    }
+
+    /// The interface whose network a device is in.
+    private static func interface(of device: IPAddress) -> String? {
+        let addresses = (try? NetworkInterface.addresses()) ?? []
+        return addresses.first { own in
+            IPPrefix(own.address, length: own.prefixLength).map { $0.length > 0 && $0.contains(device) } ?? false
+        }?.interface
+    }
+}
