@@ -1,6 +1,7 @@
 /// Whether this network translates IPv6 to IPv4, and under which prefixes (RFC 7050).
 
 import Addresses
+import LinuxIO
 
 extension Shared {
     /// Asks the network for them; the answer is taken when it comes, and until then the last one holds.
