@@ -93,8 +93,11 @@ struct FirewallText {
 
     private var sets: [String] {
         if plan.setup == .host { return view.standing.sets }
-        return ["ipv4", "ipv6"].map { family in
-            "\tset lent_\(family) {\n\t\ttype \(family)_addr . \(family)_addr\n\t\tflags timeout\n\t}\n"
+        return ["ipv4", "ipv6"].flatMap { family in
+            [
+                "\tset lent_\(family) {\n\t\ttype \(family)_addr . \(family)_addr\n\t\tflags timeout\n\t}\n",
+                "\tset lent_to_all_\(family) {\n\t\ttype \(family)_addr\n\t\tflags timeout\n\t}\n",
+            ]
         }
     }
 
@@ -102,8 +105,10 @@ struct FirewallText {
         [
             Chain(
                 "lend", "filter hook prerouting priority mangle",
-                forDevices("ip saddr . ip daddr @lent_ipv4 \(setMark("meta"))", "ip")
-                    + forDevices("ip6 saddr . ip6 daddr @lent_ipv6 \(setMark("meta"))", "ip6")),
+                [("ip", "ipv4"), ("ip6", "ipv6")].flatMap { family, set in
+                    forDevices("\(family) saddr . \(family) daddr @lent_\(set) \(setMark("meta"))", family)
+                        + forDevices("\(family) daddr @lent_to_all_\(set) \(setMark("meta"))", family)
+                }),
             Chain("dns", "nat hook prerouting priority dstnat", plan.dnsPort.map { forDevices(redirection($0)) } ?? []),
             Chain("clamp", "filter hook forward priority mangle", clamp),
             Chain("switched", "filter hook forward priority filter - 10", switched),
@@ -189,25 +194,34 @@ struct FirewallText {
 
 extension FirewallText {
     /// Lines that lend what still is lent, for the time that is left of it.
+    ///
+    /// A device that asked over one family for an address of the other uses it from an address of its own that is not
+    /// known: such an address is lent to all, and the gateway finds out which name is meant.
     static func lending(_ lent: [NetworkPlan.Lent], now: Instant) -> String {
         var lines = ""
-        for family in ["ipv4", "ipv6"] {
-            let elements = lent.filter {
-                $0.device.isIPv4 == (family == "ipv4") && $0.address.isIPv4 == $0.device.isIPv4 && $0.until > now
-            }
-            .map { item in
-                let seconds = ((item.until - now).nanoseconds + 999_999_999) / 1_000_000_000
-                return "\(item.device) . \(item.address) timeout \(seconds)s"
-            }
-            guard !elements.isEmpty else { continue }
-            lines += "add element inet \(NetworkNames.firewallTable) lent_\(family) { "
-            lines += Set(elements).sorted().joined(separator: ", ") + " }\n"
+        for isIPv4 in [true, false] {
+            let family = isIPv4 ? "ipv4" : "ipv6"
+            let live = lent.filter { $0.address.isIPv4 == isIPv4 && $0.until > now }
+            let own = live.filter { $0.device.isIPv4 == isIPv4 }
+            lines += addition(own.map { ("\($0.device) . \($0.address)", $0.until) }, to: "lent_\(family)", now: now)
+            let foreign = live.filter { $0.device.isIPv4 != isIPv4 }
+            lines += addition(foreign.map { ("\($0.address)", $0.until) }, to: "lent_to_all_\(family)", now: now)
         }
         return lines
     }
 
+    private static func addition(_ elements: [(key: String, until: Instant)], to set: String, now: Instant) -> String {
+        guard !elements.isEmpty else { return "" }
+        // Of several devices the last loan counts.
+        let untils = Dictionary(elements.map { ($0.key, $0.until) }, uniquingKeysWith: max)
+        let texts = untils.sorted { $0.key < $1.key }.map { key, until in
+            "\(key) timeout \(((until - now).nanoseconds + 999_999_999) / 1_000_000_000)s"
+        }
+        return "add element inet \(NetworkNames.firewallTable) \(set) { \(texts.joined(separator: ", ")) }\n"
+    }
+
     /// Lines that empty the sets.
-    static let forgetting = ["ipv4", "ipv6"].map {
+    static let forgetting = ["ipv4", "to_all_ipv4", "ipv6", "to_all_ipv6"].map {
         "flush set inet \(NetworkNames.firewallTable) lent_\($0)\n"
     }.joined()
 }

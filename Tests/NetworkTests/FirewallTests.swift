@@ -25,15 +25,27 @@ import Testing
                 \t\tflags timeout
                 \t}
 
+                \tset lent_to_all_ipv4 {
+                \t\ttype ipv4_addr
+                \t\tflags timeout
+                \t}
+
                 \tset lent_ipv6 {
                 \t\ttype ipv6_addr . ipv6_addr
+                \t\tflags timeout
+                \t}
+
+                \tset lent_to_all_ipv6 {
+                \t\ttype ipv6_addr
                 \t\tflags timeout
                 \t}
 
                 \tchain lend {
                 \t\ttype filter hook prerouting priority mangle; policy accept;
                 \t\tiifname { "lan", "wlan0" } ip saddr . ip daddr @lent_ipv4 meta mark set meta mark \(mark)
+                \t\tiifname { "lan", "wlan0" } ip daddr @lent_to_all_ipv4 meta mark set meta mark \(mark)
                 \t\tiifname { "lan", "wlan0" } ip6 saddr . ip6 daddr @lent_ipv6 meta mark set meta mark \(mark)
+                \t\tiifname { "lan", "wlan0" } ip6 daddr @lent_to_all_ipv6 meta mark set meta mark \(mark)
                 \t}
 
                 \tchain dns {
@@ -120,7 +132,7 @@ import Testing
                 "meta mark & 0xff000000 != 0x53000000 meta l4proto { tcp, udp } th dport 53 redirect to :10053"))
     }
 
-    @Test("addresses are lent for the time that is left, in whole seconds")
+    @Test("addresses are lent for the time that is left, in whole seconds; to all where they are of another family")
     func lends() {
         let now = Instant(nanoseconds: 1_000_000_000)
         let lent = [
@@ -135,6 +147,7 @@ import Testing
                 add element inet starship lent_ipv4 \
                 { 10.9.0.2 . 198.51.100.1 timeout 30s, 10.9.0.2 . 198.51.100.2 timeout 1s }
                 add element inet starship lent_ipv6 { 2001:db8::2 . 2001:db8::9 timeout 2s }
+                add element inet starship lent_to_all_ipv6 { 2001:db8::9 timeout 1s }
 
                 """)
     }

@@ -8,6 +8,10 @@ public final class Daemon {
         public var workers = 1
         public var offload = true
         public var upstream = Settings.http(ScriptedProxy.port)
+        /// Keys of `network`.
+        public var network = "setup: \"none\""
+        /// Further keys of the profile.
+        public var profile = ""
         /// Keys of `socks` behind `listen` and `allow`.
         public var socks = ""
         public var limits = ""
@@ -30,12 +34,12 @@ public final class Daemon {
             """
             {
               tun: { name: "starship0", mtu: 1500, workers: \(workers), offload: \(offload ? "\"full\"" : "\"none\"") },
-              network: { setup: "none" },
+              network: { \(network) },
               socks: { listen: "\(Lab.socksAddress):\(Lab.socksPort)", allow: ["10.9.0.0/24"], \(socks) },
               limits: { \(limits) },
               log: { flows: "all" },
               \(more)
-              profiles: [{ id: "lab", name: "Lab", upstream: \(upstream) }],
+              profiles: [{ id: "lab", name: "Lab", upstream: \(upstream), \(profile) }],
               active: "lab"
             }
             """
@@ -48,13 +52,25 @@ public final class Daemon {
     /// Starts it, waits until it is ready and leads the device's traffic into its TUN device.
     public init(_ lab: Lab, _ settings: Settings = Settings(), routed: Bool = true) throws {
         self.lab = lab
-        let file = lab.directory.appending(path: "starshipd.json5")
+        let file = Self.file(lab)
         try settings.text.write(to: file, atomically: true, encoding: .utf8)
         program = try lab.start(
             .gateway,
             settings.wrapper + ["\(Lab.binaries)/starshipd", "--config", file.path] + settings.arguments)
         try program.waitFor("event=ready", within: 15)
         if routed { try lab.route() }
+    }
+
+    private static func file(_ lab: Lab) -> URL { lab.directory.appending(path: "starshipd.json5") }
+
+    /// Has it read another configuration while it runs, and waits until the log says what became of it.
+    public func reload(_ settings: Settings, until event: String = "switch") throws {
+        let before = events(event).count
+        try settings.text.write(to: Self.file(lab), atomically: true, encoding: .utf8)
+        program.signal(.hangUp)
+        guard Lab.wait(5, until: { events(event).count > before }) else {
+            throw LabError("no event=\(event) came: \(program.errors.suffix(2000))")
+        }
     }
 
     // Its log

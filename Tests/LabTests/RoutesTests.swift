@@ -1,0 +1,119 @@
+/// Domain mode and global mode as a device sees them, and the switch between them while it looks.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension LabTests {
+    @Suite("names and routes", .enabled(if: RouteLab.isPossible))
+    struct RoutesTests {
+        @Test("domain mode: listed sites go through the proxy, by name (B046), the kernel forwards all others")
+        func domainMode() throws {
+            let routes = try RouteLab()
+            let daemon = try routes.start(routes.settings("web.example"))
+            #expect(try routes.page("web.example") == "\(RouteLab.proxied) web.example", "\(daemon.program.errors)")
+            #expect(routes.proxyWasAsked("web.example:80"))
+            #expect(!routes.proxy.output.contains("198.18."))
+            let packets = try routes.tunnelPackets()
+            #expect(packets.count == 2 && packets[0] != "0")
+            // One of them shares its address with the listed site.
+            for name in ["news.example", "socket.example"] {
+                #expect(try routes.page(name) == "\(RouteLab.direct) \(name)")
+            }
+            #expect(try routes.page("news.example", at: "2001:db8:51::10") == "peer fd00:77::1 news.example")
+            #expect(try routes.tunnelPackets() == packets)
+            #expect(!routes.proxy.output.contains("news.example") && !routes.proxy.output.contains("198.51.100.11"))
+        }
+
+        @Test("emptying and filling the list switches between the modes, without a restart")
+        func switchesLive() throws {
+            let routes = try RouteLab()
+            let daemon = try routes.start(routes.settings("web.example"))
+            let pid = daemon.program.pid
+            for _ in 0..<2 {
+                #expect(try routes.page("web.example") == "\(RouteLab.proxied) web.example")
+                #expect(try routes.page("socket.example") == "\(RouteLab.direct) socket.example")
+                try daemon.reload(routes.settings())
+                // Both addresses that the device may hold, and those of nobody's name.
+                for address in ["198.51.100.11", try routes.address(of: "socket.example")] {
+                    #expect(
+                        try routes.page("socket.example", at: address) == "\(RouteLab.proxied) socket.example",
+                        "\(address): \(daemon.program.errors)")
+                }
+                #expect(try routes.page("web.example") == "\(RouteLab.proxied) web.example")
+                #expect(try routes.device("network.py", "ask", "2001:db8:51::10", "22") == "SSH-2.0-lab")
+                #expect(routes.proxyWasAsked("[2001:db8:51::10]:22"))
+                try daemon.reload(routes.settings("web.example"))
+            }
+            #expect(routes.proxyWasAsked("socket.example:80"))
+            #expect(daemon.isRunning && daemon.program.pid == pid)
+            #expect(daemon.events("ready").count == 1 && daemon.events("switch").count == 4)
+        }
+
+        @Test("a switch is felt: the next request of a held connection is in the proxy's log within 2 s")
+        func switchIsFelt() throws {
+            let routes = try RouteLab()
+            let daemon = try routes.start(routes.settings("socket.example"))
+            func browse(_ name: String) throws -> LabProgram {
+                try routes.lab.start(.device, Lab.python(["routes.py", "browse", name, "10.9.0.1", "20"]))
+            }
+            let (listed, other) = (try browse("web.example"), try browse("news.example"))
+            for program in [listed, other] { try program.waitFor(RouteLab.direct) }
+            // The same name by IPv6; its address was asked for over IPv4.
+            #expect(try routes.address(of: "web.example", "AAAA") == "2001:db8:51::10")
+            let talk = try routes.lab.start(.device, Lab.python(["routes.py", "talk", "2001:db8:51::10", "20"]))
+            let bystander = try routes.lab.start(.device, Lab.python(["routes.py", "talk", "198.51.100.11", "20"]))
+            for program in [talk, bystander] { try program.waitFor("peer ") }
+
+            try daemon.reload(routes.settings("socket.example", "web.example"))
+            #expect(Lab.wait(2) { routes.proxyWasAsked("web.example:80") }, "\(listed.output.suffix(300))")
+            #expect(Lab.wait(2) { talk.output.contains("broken ConnectionResetError") }, "\(talk.output.suffix(300))")
+            #expect(Lab.wait(2) { listed.output.hasSuffix("\(RouteLab.proxied) web.example\n") })
+            // Its answers still hold the real addresses; so does the browser that shares one of them.
+            #expect(try routes.page("web.example", at: "198.51.100.10") == "\(RouteLab.proxied) web.example")
+            let hello = try routes.device("routes.py", "hello", "2001:db8:51::10", "443", "web.example")
+            #expect(hello.hasPrefix("\(RouteLab.proxied) "), "\(hello) \(daemon.program.errors)")
+            let lines = other.output.split(separator: "\n").count
+            #expect(Lab.wait(2) { other.output.split(separator: "\n").count > lines + 10 })
+            #expect(other.output.hasSuffix("\(RouteLab.direct) news.example\n"))
+            #expect(!other.output.contains(RouteLab.proxied) && !routes.proxy.output.contains("news.example"))
+
+            try daemon.reload(routes.settings("socket.example"))
+            #expect(Lab.wait(2) { listed.output.hasSuffix("\(RouteLab.direct) web.example\n") })
+            #expect(bystander.isRunning && !bystander.output.contains("broken"))
+        }
+
+        @Test(
+            "no name of a proxied site leaves to a resolver, and none of our own packets enters the TUN device (B192)")
+        func nothingLeaks() throws {
+            let routes = try RouteLab()
+            let daemon = try routes.start(routes.settings("web.example"))
+            let own = "(ip and not net 10.9.0.0/24) or (ip6 and not net fd00:9::/64 and not icmp6)"
+            let tunnel = try routes.watch(.gateway, "starship0", own)
+            let questions = try routes.watch(.internet, "eth0", "port 53")
+            for type in ["A", "AAAA", "HTTPS", "TXT"] { _ = try routes.address(of: "web.example", type) }
+            _ = try routes.lab.run(.device, ["dig", "+tcp", "+time=2", "@\(RouteLab.resolver)", "web.example"])
+            _ = try routes.page("web.example")
+            try daemon.reload(routes.settings())
+            let curl = "curl -s --max-time 9 -o /dev/null"
+            let many = """
+                for number in $(seq 20); do
+                    \(curl) http://198.51.100.11/ & \(curl) --resolve web.example:80:198.18.0.16 http://web.example/ &
+                done
+                wait
+                """
+            try routes.lab.run(.device, ["bash", "-c", many])
+            let socks = "\(Lab.socksAddress):\(Lab.socksPort)"
+            try routes.lab.run(.device, ["curl", "-s", "--socks5-hostname", socks, "http://web.example/"])
+            #expect(daemon.descriptors < 120)
+            #expect(try routes.address(of: "nobody.example", "TXT") == "")
+            // What is direct does leave, so the watch has seen all that went before.
+            try daemon.reload(routes.settings("web.example"))
+            _ = try routes.address(of: "socket.example")
+            #expect(Lab.wait(3) { questions.output.contains("socket.example") }, "\(questions.output)")
+            #expect(!questions.output.contains("web.example"), "\(questions.output)")
+            #expect(!routes.names.errors.contains("query[A] web.example"))
+            #expect(tunnel.output == "")
+        }
+    }
+}
