@@ -247,9 +247,26 @@ extension Gateway {
             learned: Snapshot.Learned(
                 usesAbsoluteForm: policy.active.usesAbsoluteForm,
                 rejectsCredentials: policy.active.credentialsAreLockedOut(at: Clock.now())),
+            routing: routingReport(policy),
             descriptors: DescriptorLimit.used(),
             residentKiB: ProcessMemory.resident() >> 10)
         StandardError.write(line + "\n")
+    }
+}
+
+extension Gateway {
+    private func routingReport(_ policy: Policy) -> Snapshot.Routing {
+        var report = Snapshot.Routing()
+        report.mode = policy.settings.profiles[policy.settings.active].rules.mode.rawValue
+        switch policy.capture(ofProfile: policy.settings.active) {
+        case .names: report.capture = "names"
+        case .all(let because): (report.capture, report.because) = ("all", because)
+        }
+        if let figures = shared.names?.figures {
+            (report.fakeNames, report.seenAnswers) = (figures.names, figures.seen)
+        }
+        report.counters = shared.service?.counters.named ?? []
+        return report
     }
 }
 

@@ -111,7 +111,8 @@ public struct Gateway: ~Copyable {
         var watch = NameWatch(waking: control)
         watch.follow(settings.routing.watchedNames, now: Clock.now())
         return Gateway(
-            settings: settings, shared: shared, control: control, signals: signals, poller: poller, watch: watch, crew: crew,
+            settings: settings, shared: shared, control: control, signals: signals, poller: poller, watch: watch,
+            crew: crew,
             tunnelName: name, refusals: refusals)
     }
 

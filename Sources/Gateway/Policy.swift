@@ -59,6 +59,11 @@ final class Policy: Sendable {
         settings.upstreamMachines.contains(device) || settings.foundMachines.contains(device)
     }
 
+    private func isUpstream(_ destination: Destination) -> Bool {
+        if let address = destination.address, isUpstream(address) { return true }
+        return destination.name.map(settings.upstreamNames.contains) ?? false
+    }
+
     /// The position of a device's profile.
     func profile(of device: IPAddress) -> Int {
         settings.scopes.first { $0.network.contains(device) }?.profile ?? settings.active
@@ -82,6 +87,9 @@ final class Policy: Sendable {
         let profile = settings.profiles[position]
         if isUpstream(device) {
             return Route(way: .upstream(direct), profile: position, rule: "the device is an upstream")
+        }
+        if isUpstream(destination) {
+            return Route(way: .upstream(direct), profile: position, rule: "the target is an upstream")
         }
         if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
             return Route(way: .refused, profile: position, rule: "phones: DNS over TLS")

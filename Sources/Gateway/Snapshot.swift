@@ -31,11 +31,23 @@ enum Snapshot {
         var rejectsCredentials = false
     }
 
+    /// What decides, and what is known of names.
+    struct Routing {
+        var mode = ""
+        var capture = ""
+        /// Which rule or setting forces everything into the TUN device.
+        var because: String?
+        var fakeNames = 0
+        var seenAnswers = 0
+        var counters: [(name: String, value: Int)] = []
+    }
+
     /// The reports added up: counters, flows by state, close reasons by kind.
     static func json(
-        _ reports: [WorkerReport], profile: String, learned: Learned = Learned(), descriptors: Int, residentKiB: Int
+        _ reports: [WorkerReport], profile: String, learned: Learned = Learned(), routing: Routing = Routing(),
+        descriptors: Int, residentKiB: Int
     ) -> String {
-        var counters: [String: Int] = [:]
+        var counters = Dictionary(routing.counters.map { ($0.name, $0.value) }, uniquingKeysWith: +)
         var states: [String: Int] = [:]
         var reasons: [String: Int] = [:]
         for report in reports {
@@ -45,6 +57,9 @@ enum Snapshot {
         }
         let fields = [
             "\"event\":\"snapshot\"", "\"profile\":\(quoted(profile))", "\"workers\":\(reports.count)",
+            "\"mode\":\(quoted(routing.mode))", "\"capture\":\(quoted(routing.capture))",
+            "\"capture_because\":\(routing.because.map(quoted) ?? "null")", "\"fake_names\":\(routing.fakeNames)",
+            "\"seen_answers\":\(routing.seenAnswers)",
             "\"http80\":\(learned.usesAbsoluteForm ? "\"absolute\"" : "\"connect\"")",
             "\"credentials_rejected\":\(learned.rejectsCredentials)",
             "\"flows\":\(sum(reports, \.flows))", "\"half_open\":\(sum(reports, \.halfOpen))",

@@ -37,7 +37,7 @@ struct Worker: ~Copyable {
     var pool: BufferPool
     var halfOpen: HalfOpen
     var lingering: TimeWaitTable<TimeWaitRecord>
-    var fragments = Fragments()
+    var fragments: Fragments
     var icmpLimits: RateLimiter
     /// What was learned about upstreams, by their number.
     var memories: [Int: UpstreamMemory] = [:]
@@ -100,6 +100,7 @@ struct Worker: ~Copyable {
         pool = BufferPool(budget: settings.bufferMemory / workers)
         halfOpen = HalfOpen(
             limit: settings.halfOpen / workers, perDevice: max(1, settings.halfOpenPerDevice / workers))
+        fragments = Fragments(budget: settings.fragmentMemory / workers, lifetime: settings.fragmentTime)
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
         icmpLimits = RateLimiter(perSecond: (settings.icmpPerSecond + workers - 1) / workers, seed: random.key())
         datagrams = DatagramFlows(

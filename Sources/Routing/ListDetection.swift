@@ -33,7 +33,7 @@ enum ListDetection {
         }
         if RuleNotation.looksLikeRule(text) { return .surge }
         let fields = text.split(maxSplits: 1) { $0 == 0x20 || $0 == 0x09 }
-        if fields.count == 2, RuleList.isAddress(fields[0]) { return .hosts }
+        if fields.count == 2, ListEntries.isAddress(fields[0]) { return .hosts }
         if fields.count == 2, let mark = fields[1].trimmed.first, mark == UInt8(ascii: "@") { return .v2fly }
         for word in ["domain:", "regexp:", "include:"] where text.dropping(word) != nil { return .v2fly }
         return nil

@@ -1,10 +1,11 @@
 /// # How a name finds its rule among a million
 ///
-/// Every name of a rule is a key in one hash table, its text in one array of octets. A name that is looked up is read
-/// backwards, once; at each dot the hash so far is that of a suffix, and the table is asked for it. So a lookup takes
-/// as many probes as the name has labels, and a match can only begin behind a dot. A key holds the lowest rule that
-/// wants the name itself, the lowest that wants what is below it, and the lowest that wants one label more: what is
-/// asked for is the first rule that matches, not the most specific one.
+/// Every name of a rule is a key in one hash table, its text in one array of octets. A name that is looked up is
+/// read backwards, once; at each dot the hash so far is that of a suffix, and the table is asked for it. So a
+/// lookup takes as many probes as the name has labels, and a match can only begin behind a dot. Most of them find
+/// nothing, and four bits for each slot say so before the table, which no processor's cache holds, is looked at. A
+/// key holds the lowest rule that wants the name itself, the lowest that wants what is below it, and the lowest
+/// that wants one label more: what is asked for is the first rule that matches, not the most specific one.
 ///
 /// The hash is keyed for each process: lists come from others, and none of them may aim at one slot.
 
@@ -38,6 +39,8 @@ struct NameIndex: Sendable {
     private var keys: [Key] = []
     /// For each key its hash in the upper half and its number plus one in the lower; 0 is free.
     private var slots: [UInt64] = []
+    /// A bit for the first bits of each hash in use, two more than make its slot.
+    private var filter: [UInt64] = []
     /// The slot of a hash is in its first bits.
     private var shift: UInt32 = 32
     /// Patterns that end in a key; those that end in a wildcard are under -1.
@@ -159,6 +162,8 @@ extension NameIndex {
     private func find(_ hash: UInt64, _ name: Span<UInt8>, from start: Int) -> Int? {
         guard !slots.isEmpty else { return nil }
         let mark = Self.mark(hash)
+        let bit = Int(mark >> UInt64(shift - 2))
+        guard filter[bit >> 6] >> UInt64(bit & 63) & 1 != 0 else { return nil }
         var slot = Int(mark >> UInt64(shift))
         while slots[slot] != 0 {
             if slots[slot] >> 32 == mark {
@@ -179,6 +184,8 @@ extension NameIndex {
     }
 
     private mutating func insert(_ entry: UInt64) {
+        let bit = Int((entry >> 32) >> UInt64(shift - 2))
+        filter[bit >> 6] |= 1 << UInt64(bit & 63)
         var slot = Int((entry >> 32) >> UInt64(shift))
         while slots[slot] != 0 { slot = (slot + 1) & (slots.count - 1) }
         slots[slot] = entry
@@ -191,6 +198,7 @@ extension NameIndex {
         guard 1 << bits > slots.count else { return }
         let entries = slots
         slots = [UInt64](repeating: 0, count: 1 << bits)
+        filter = [UInt64](repeating: 0, count: slots.count / 16)
         shift = 32 - bits
         for entry in entries where entry != 0 { insert(entry) }
     }

@@ -70,44 +70,6 @@ public struct SourceText: Equatable, Sendable {
     }
 }
 
-/// Which entry decided, for whoever asks why.
-public struct RuleOrigin: Equatable, Sendable, CustomStringConvertible {
-    /// `rules`, `bypass`, `domains`, or the name of a set.
-    public var list: String
-    public var file: String?
-    public var line: Int?
-    /// The entry; one of a set is spelled as the domain list would spell it.
-    public var text: String
-    /// The rule that names the set, when the entry is in one.
-    public var through: SourceText?
-
-    public init(list: String, file: String? = nil, line: Int? = nil, text: String, through: SourceText? = nil) {
-        self.list = list
-        self.file = file
-        self.line = line
-        self.text = text
-        self.through = through
-    }
-
-    /// `rules, starship.json5:12: DOMAIN,a.example,DIRECT`; an entry of a set is followed by the rule.
-    public var description: String {
-        var place = Self.place(file: file, line: line)
-        if !place.isEmpty { place = ", " + place }
-        guard let through else { return "\(list)\(place): \(text)" }
-        let rule = Self.place(file: through.file, line: through.line)
-        return "\(list)\(place): \(text) (by \(rule.isEmpty ? "" : rule + ": ")\(through.text))"
-    }
-
-    static func place(file: String?, line: Int?) -> String {
-        switch (file, line) {
-        case (nil, nil): ""
-        case (nil, let line?): "line \(line)"
-        case (let file?, nil): file
-        case (let file?, let line?): "\(file):\(line)"
-        }
-    }
-}
-
 /// What happens to a flow, and why.
 public struct Decision: Equatable, Sendable {
     public var verdict: Verdict

@@ -2,7 +2,7 @@
 
 import Addresses
 
-extension RuleList {
+extension ListEntries {
     /// What a domain list of a profile may hold.
     mutating func readPlain(_ line: ArraySlice<UInt8>, _ number: Int) throws(Misspelling) {
         let text = line.withoutComment
@@ -60,7 +60,7 @@ extension RuleList {
                     .unsupported, found: text, expected: "include: and a name",
                     hint: "only whole sets are included, not those of their entries that have an attribute")
             }
-            inclusions.append(Inclusion(name: String(decoding: other, as: UTF8.self), line: number))
+            inclusions.append(RuleList.Inclusion(name: String(decoding: other, as: UTF8.self), line: number))
             return
         }
         if let rest = value.dropping("full:") {

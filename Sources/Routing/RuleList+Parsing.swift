@@ -19,24 +19,26 @@ extension RuleList {
         var format = format
         do throws(Misspelling) {
             if format == .auto { format = try ListDetection.format(of: &lines) }
-            var list = RuleList(name: name, file: file, format: format)
+            var list = ListEntries(name: name, file: file, format: format)
             // Half of the lines' worth of room at most goes unused.
             list.reserve(lines: lines.total, octets: text.count)
             while let line = try lines.next() { try list.read(line, number: lines.number) }
             list.index.seal()
-            return list
+            return RuleList(list)
         } catch {
             throw error.at(list: name, file: file, line: lines.number)
         }
     }
+}
 
-    private mutating func reserve(lines count: Int, octets: Int) {
+extension ListEntries {
+    fileprivate mutating func reserve(lines count: Int, octets: Int) {
         guard count > 1024 else { return }
         lines.reserveCapacity(count)
         index.reserve(names: count, octets: octets)
     }
 
-    private mutating func read(_ line: ArraySlice<UInt8>, number: Int) throws(Misspelling) {
+    fileprivate mutating func read(_ line: ArraySlice<UInt8>, number: Int) throws(Misspelling) {
         switch format {
         case .auto, .plain: try readPlain(line, number)
         case .hosts: try readHosts(line, number)

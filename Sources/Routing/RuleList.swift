@@ -23,35 +23,30 @@ public struct RuleList: Sendable {
         var line: Int
     }
 
-    public let name: String
-    public let file: String?
+    private let shared: Shared<ListEntries>
+
+    init(_ entries: ListEntries) { shared = Shared(entries) }
+
+    var entries: ListEntries { shared.value }
+
+    public var name: String { shared.value.name }
+    public var file: String? { shared.value.file }
     /// The format that was found or given.
-    public let format: Format
-    var index = ConditionIndex()
-    var inclusions: [Inclusion] = []
-    /// The line of each entry.
-    var lines: [UInt32] = []
-
+    public var format: Format { shared.value.format }
     /// How many entries there are.
-    public var count: Int { lines.count }
-
-    init(name: String, file: String?, format: Format) {
-        self.name = name
-        self.file = file
-        self.format = format
-    }
+    public var count: Int { shared.value.lines.count }
 
     /// The first entry that matches what is known of a flow.
     public func match(_ query: RouteQuery) -> RuleOrigin? {
-        let entry = index.first(query)
-        guard entry != noRule else { return nil }
-        return RuleOrigin(
-            list: name, file: file, line: Int(lines[Int(entry)]),
-            text: index.spelling(of: entry, matching: query) ?? "")
+        let entry = first(query)
+        return entry == noRule ? nil : RuleOrigin(entry: entry, of: self, matching: query)
     }
 
     /// Whether an entry matches, without saying which.
-    public func contains(_ query: RouteQuery) -> Bool { index.first(query) != noRule }
+    public func contains(_ query: RouteQuery) -> Bool { first(query) != noRule }
+
+    /// The number of that entry, or `noRule`.
+    func first(_ query: RouteQuery) -> UInt32 { shared.value.index.first(query) }
 
     /// This list and all that it includes, each once.
     func withIncluded(from sets: [String: RuleList]) throws(Misspelling) -> [RuleList] {
@@ -59,9 +54,9 @@ public struct RuleList: Sendable {
         var names: Set<String> = [name]
         var next = 0
         while next < lists.count {
-            for inclusion in lists[next].inclusions where names.insert(inclusion.name).inserted {
+            for inclusion in lists[next].entries.inclusions where names.insert(inclusion.name).inserted {
                 guard let list = sets[inclusion.name] else {
-                    var refusal = RuleSet.unknown(set: inclusion.name, sets)
+                    var refusal = RuleBook.unknown(set: inclusion.name, sets)
                     let place = RuleOrigin.place(file: lists[next].file ?? lists[next].name, line: inclusion.line)
                     refusal.found = "include:\(inclusion.name) in \(place)"
                     throw refusal
@@ -71,6 +66,23 @@ public struct RuleList: Sendable {
             next += 1
         }
         return lists
+    }
+}
+
+/// What a list is made of.
+struct ListEntries: Sendable {
+    let name: String
+    let file: String?
+    let format: RuleList.Format
+    var index = ConditionIndex()
+    var inclusions: [RuleList.Inclusion] = []
+    /// The line of each entry.
+    var lines: [UInt32] = []
+
+    init(name: String, file: String?, format: RuleList.Format) {
+        self.name = name
+        self.file = file
+        self.format = format
     }
 
     mutating func add(_ condition: Condition, line: Int) throws(Misspelling) {

@@ -52,10 +52,14 @@ struct RuleTable: Sendable {
             line: lines[index] == 0 ? nil : Int(lines[index]), file: files[Int(fileOf[index])])
     }
 
+    /// The list that a rule stands in.
+    func list(of rule: UInt32) -> String {
+        rule < bypassStart ? "rules" : rule < domainsStart ? "bypass" : "domains"
+    }
+
     func origin(of rule: UInt32) -> RuleOrigin {
         let source = source(of: rule)
-        let list = rule < bypassStart ? "rules" : rule < domainsStart ? "bypass" : "domains"
-        return RuleOrigin(list: list, file: source.file, line: source.line, text: source.text)
+        return RuleOrigin(list: list(of: rule), file: source.file, line: source.line, text: source.text)
     }
 }
 

@@ -123,6 +123,8 @@ struct Startup {
         settings.names = names(configuration, isJournal: settings.isJournal, level: settings.logLevel)
         settings.network = network(configuration)
         settings.datagrams = datagrams(configuration)
+        settings.fragmentMemory = limits.fragments
+        settings.fragmentTime = limits.fragmentTime
         settings.sniff.octets = limits.sniffBytes
         settings.sniff.time = limits.sniffTime
         return settings

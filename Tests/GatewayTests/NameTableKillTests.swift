@@ -17,7 +17,7 @@ import Testing
         let directory = Asking.directory(of: getpid())
         Scratch.remove(directory)
         var told = Told()
-        for round in 0..<LongRun.rounds(12, long: 500) {
+        for round in 0..<LongRun.rounds(12, long: 200) {
             await #expect(processExitsWith: .signal(SIGKILL)) { try Asking.run(parent: getppid()) }
             // Killed before it said anything, the process has left no file.
             try told.read((try? Scratch.bytes("\(directory)/told")) ?? [])

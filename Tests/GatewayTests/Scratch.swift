@@ -39,9 +39,13 @@ struct Scratch: ~Copyable {
     static func bytes(_ path: String) throws -> [UInt8] {
         guard let file = unsafe fopen(path, "r") else { throw ScratchError(number: errno) }
         defer { unsafe fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 1 << 20)
-        let count = unsafe fread(&bytes, 1, bytes.count, file)
-        return Array(bytes.prefix(count))
+        var bytes: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = unsafe fread(&piece, 1, piece.count, file)
+            if count == 0 { return bytes }
+            bytes += piece.prefix(count)
+        }
     }
 }
 

@@ -197,8 +197,9 @@ struct RuleListTests {
     }
 }
 
-/// Lists as large as they come, and such as nobody writes by accident. None of these looks at a clock: a step that
-/// grew with the square of its input would keep them busy for hours.
+/// Lists as large as they come, and such as nobody writes by accident.
+///
+/// None of these looks at a clock: a step that grew with the square of its input would keep them busy for hours.
 struct LargeListTests {
     private static func parse(_ text: [UInt8], format: RuleList.Format) throws(RoutingError) -> RuleList {
         try RuleList.parse(text.span, name: "large", file: "large.txt", format: format)

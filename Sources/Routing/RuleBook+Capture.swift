@@ -4,17 +4,19 @@
 /// address: its network. And everything, where a rule that can give anything but DIRECT looks at what neither a name
 /// nor an address says, or where the mode proxies what no rule matches.
 
-public import Addresses
+import Addresses
 
-extension RuleSet {
+extension RuleBook {
     /// For a device of which nothing is known: a rule about any device's address counts.
-    public var capture: Capture { capture(until: index.always, device: lowestDeviceRule) }
+    var capture: Capture { capture(until: index.always, device: lowestDeviceRule) }
 
     /// For one device: of the rules about devices' addresses those count that match it.
-    public func capture(for device: IPAddress) -> Capture {
+    func capture(for device: IPAddress) -> Capture {
         var mine = index.sources.first(device)
         for reference in references where reference.rule < mine {
-            if reference.lists.contains(where: { $0.index.sources.first(device) != noRule }) { mine = reference.rule }
+            if reference.lists.contains(where: { $0.entries.index.sources.first(device) != noRule }) {
+                mine = reference.rule
+            }
         }
         // What stands behind a rule that matches all that the device does is never asked.
         let last = min(mine, index.always)
@@ -22,7 +24,7 @@ extension RuleSet {
     }
 
     private func capture(until last: UInt32, device: UInt32) -> Capture {
-        var forcing = min(device, flowRules.first(but: RuleSet.directNumber))
+        var forcing = min(device, flowRules.first(but: RuleBook.directNumber))
         if last != noRule, !isDirect(last) { forcing = min(forcing, last) }
         if forcing <= last, forcing != noRule { return .all(because: table.origin(of: forcing).description) }
         if mode == .global { return .all(because: "domains is empty, so the mode is global") }
@@ -31,7 +33,7 @@ extension RuleSet {
 
     private static let directNumber = 1
 
-    private var lowestDeviceRule: UInt32 { deviceRules.first(but: RuleSet.directNumber) }
+    private var lowestDeviceRule: UInt32 { deviceRules.first(but: RuleBook.directNumber) }
 
     private func isDirect(_ rule: UInt32) -> Bool { rule != noRule && table.verdict(of: rule) == .direct }
 
