@@ -83,9 +83,15 @@ struct NetworkKeeper: ~Copyable {
     mutating func undo() throws(NetworkError) { try setup.undo() }
 
     /// The networks of the LAN interfaces as they are now, and which of them have a profile of their own.
+    ///
+    /// With `host` the only device is this machine, at each address that it has.
     func networks() -> (all: [IPPrefix], scopes: [RoutingSettings.Scope]) {
         var networks: (all: [IPPrefix], scopes: [RoutingSettings.Scope]) = ([], [])
         for address in (try? NetworkInterface.addresses()) ?? [] {
+            if settings.setup == .host, let own = IPPrefix(address.address, length: address.address.isIPv4 ? 32 : 128) {
+                networks.all.append(own)
+                continue
+            }
             guard let lan = settings.lan.first(where: { $0.interface == address.interface }),
                 let network = IPPrefix(address.address, length: address.prefixLength)
             else { continue }

@@ -71,7 +71,7 @@ extension Startup {
     }
 
     /// The addresses that nobody really has.
-    private static func pools(_ configuration: Configuration) -> [IPPrefix] {
+    static func pools(_ configuration: Configuration) -> [IPPrefix] {
         configuration.dns.mode == .off ? [] : [configuration.dns.pool, configuration.dns.pool6]
     }
 

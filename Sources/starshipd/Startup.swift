@@ -166,7 +166,7 @@ struct Startup {
         settings.attemptDelay = configuration.limits.attemptDelay
         settings.credentialRest = configuration.limits.credentialRetry
         if configuration.tunnel != nil, Socket.mayMark() { settings.mark = configuration.network.mark.value }
-        settings.policy.own = ownAddresses()
+        settings.policy.own = ownAddresses(besides: pools(configuration))
         return settings
     }
 
@@ -181,11 +181,14 @@ struct Startup {
         return upstream.type == .socks5 ? .socks5(server: target) : .http(server: target)
     }
 
-    /// The machine's addresses but loopback, which direct dials refuse anyway.
-    private static func ownAddresses() -> [IPPrefix] {
+    /// The machine's addresses but loopback, which direct dials refuse anyway, and those on the TUN device.
+    ///
+    /// From there comes what this machine itself sends into the tunnel (`network.setup: host`), so it is no loop; and
+    /// dials to the pools are refused.
+    private static func ownAddresses(besides pools: [IPPrefix]) -> [IPPrefix] {
         let addresses = (try? NetworkInterface.addresses()) ?? []
-        return addresses.filter { !$0.address.isLoopback }
-            .compactMap { IPPrefix($0.address, length: $0.address.isIPv4 ? 32 : 128) }
+        return addresses.map(\.address).filter { own in !own.isLoopback && !pools.contains { $0.contains(own) } }
+            .compactMap { IPPrefix($0, length: $0.isIPv4 ? 32 : 128) }
     }
 
     private static func listeners(_ configuration: Configuration) throws(StartupError) -> [GatewaySettings.Listener] {

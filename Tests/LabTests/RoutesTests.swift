@@ -63,7 +63,10 @@ extension LabTests {
             #expect(try routes.address(of: "web.example", "AAAA") == "2001:db8:51::10")
             let talk = try routes.lab.start(.device, Lab.python(["routes.py", "talk", "2001:db8:51::10", "20"]))
             let bystander = try routes.lab.start(.device, Lab.python(["routes.py", "talk", "198.51.100.11", "20"]))
-            for program in [talk, bystander] { try program.waitFor("peer ") }
+            // Its way stays the same.
+            let kept = try routes.lab.start(
+                .device, Lab.python(["routes.py", "talk", try routes.address(of: "socket.example"), "20"]))
+            for program in [talk, bystander, kept] { try program.waitFor("peer ") }
 
             try daemon.reload(routes.settings("socket.example", "web.example"))
             #expect(Lab.wait(2) { routes.proxyWasAsked("web.example:80") }, "\(listed.output.suffix(300))")
@@ -80,7 +83,10 @@ extension LabTests {
 
             try daemon.reload(routes.settings("socket.example"))
             #expect(Lab.wait(2) { listed.output.hasSuffix("\(RouteLab.direct) web.example\n") })
-            #expect(bystander.isRunning && !bystander.output.contains("broken"))
+            for program in [bystander, kept] {
+                #expect(program.isRunning && !program.output.contains("broken"), "\(daemon.program.errors)")
+            }
+            #expect(kept.output.hasSuffix("\(RouteLab.proxied)\n"))
         }
 
         @Test(
