@@ -10,9 +10,11 @@ extension Policy {
     /// What a rule says counts more than what is done for phones.
     func nameVerdict(_ name: String, for device: IPAddress) -> NameVerdict {
         if isUpstream(device) || isNeverFaked(name) { return .real(maximumTTL: nil) }
-        let profile = settings.profiles[profile(of: device)]
-        guard case .settled(let decision) = profile.rules.verdict(forName: name, device: device) else { return .fake }
-        let maximumTTL = profile.rules.mode == .domain ? settings.maximumTTL : nil
+        // Asked in place: a profile that is taken out is copied, with every table of its rules.
+        let position = profile(of: device)
+        let outcome = settings.profiles[position].rules.verdict(forName: name, device: device)
+        guard case .settled(let decision) = outcome else { return .fake }
+        let maximumTTL = settings.profiles[position].rules.mode == .domain ? settings.maximumTTL : nil
         if decision.origin == nil {
             if list(of: name, in: settings.phones.denied) != nil { return .nonexistent }
             if list(of: name, in: settings.phones.direct) != nil { return .real(maximumTTL: maximumTTL) }
@@ -30,7 +32,11 @@ extension Policy {
     }
 
     private func isNeverFaked(_ name: String) -> Bool {
-        settings.neverFaked.contains { name == $0 || name.hasSuffix(".\($0)") }
+        if settings.upstreamNames.contains(name) { return true }
+        return settings.neverFaked.contains { suffix in
+            guard name.hasSuffix(suffix) else { return false }
+            return name.utf8.count == suffix.utf8.count || name.utf8.dropLast(suffix.utf8.count).last == UInt8(ascii: ".")
+        }
     }
 }
 

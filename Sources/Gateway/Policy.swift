@@ -44,7 +44,7 @@ final class Policy: Sendable {
         direct = try upstream(settings.direct)
         if let service = settings.dnsService {
             var door = settings.direct
-            door.policy.allowed.append(contentsOf: [IPPrefix(service.address, length: 32)].compactMap(\.self))
+            door.policy.allowed.append(contentsOf: [IPPrefix(service.address, length: service.address.isIPv4 ? 32 : 128)].compactMap(\.self))
             dnsService = try upstream(door)
         } else {
             dnsService = nil
@@ -84,7 +84,6 @@ final class Policy: Sendable {
     /// Where what a device opens goes.
     func route(to destination: Destination, from device: IPAddress, over network: Routing.Network = .tcp) -> Route {
         let position = profile(of: device)
-        let profile = settings.profiles[position]
         if isUpstream(device) {
             return Route(way: .upstream(direct), profile: position, rule: "the device is an upstream")
         }
@@ -94,7 +93,7 @@ final class Policy: Sendable {
         if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
             return Route(way: .refused, profile: position, rule: "phones: DNS over TLS")
         }
-        let decision = profile.rules.decide(destination.query(from: device, network))
+        let decision = settings.profiles[position].rules.decide(destination.query(from: device, network))
         let rule = decision.origin?.description
         if decision.origin == nil, let name = destination.name {
             if let list = list(of: name, in: settings.phones.direct) {
@@ -118,14 +117,15 @@ final class Policy: Sendable {
     func wantsSniffing(_ destination: Destination, from device: IPAddress) -> Bool {
         guard destination.source != .fake, settings.sniffPorts.contains(destination.target.port) else { return false }
         guard !isUpstream(device) else { return false }
-        let profile = settings.profiles[profile(of: device)]
-        switch profile.sniff {
+        let position = profile(of: device)
+        switch settings.profiles[position].sniff {
         case .off: return false
         case .always: return true
         case .needed:
             if destination.alternatives.count > 1 { return true }
             if destination.name != nil { return false }
-            return profile.connectName == .sni || profile.rules.nameMatters(destination.query(from: device))
+            return settings.profiles[position].connectName == .sni
+                || settings.profiles[position].rules.nameMatters(destination.query(from: device))
         }
     }
 

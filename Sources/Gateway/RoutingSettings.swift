@@ -82,7 +82,7 @@ public struct RoutingSettings: Sendable {
     public var fakesNames = false
     /// The longest time to live of a real answer to a device in domain mode, in seconds.
     public var maximumTTL: UInt32 = 60
-    /// Names that are never faked, with all below them: local ones, those of upstreams and resolvers.
+    /// Names that are never faked, with all below them; those of upstreams aren't either, but each alone.
     public var neverFaked: [String] = []
     /// Machines that are upstreams: what they send goes direct.
     public var upstreamMachines: [IPAddress] = []

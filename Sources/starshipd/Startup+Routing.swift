@@ -29,7 +29,7 @@ extension Startup {
         routing.ipv6 = configuration.ipv6
         routing.fakesNames = configuration.dns.mode == .fake
         routing.maximumTTL = UInt32(clamping: configuration.dns.maximumTTL.milliseconds / 1000)
-        routing.neverFaked = DNSOptions.alwaysLocal + configuration.dns.local + upstreamNames(configuration)
+        routing.neverFaked = DNSOptions.alwaysLocal + configuration.dns.local
         routing.upstreamMachines = upstreamAddresses(configuration)
         routing.upstreamNames = upstreamNames(configuration)
         routing.phones = try PhoneLists(configuration.phones, besides: path).settings
@@ -103,7 +103,8 @@ extension Startup {
         settings.server.allow = networks(of: settings.server.listen)
         settings.server.answers.mode = dns.mode == .snoop ? .snoop : .fakeIP
         settings.server.answers.families = dns.families == .both && configuration.ipv6 ? .both : .ipv4
-        settings.server.answers.localNames = dns.local + upstreamNames(configuration)
+        settings.server.answers.localNames = dns.local
+        settings.server.answers.ownHosts = upstreamNames(configuration)
         settings.server.answers.gateway = [dns.pool, dns.pool6].prefix(configuration.ipv6 ? 2 : 1).map {
             IPAddress(high: $0.base.high, low: $0.base.low + 1)
         }
