@@ -40,6 +40,12 @@ public struct IPPrefix: Hashable, Sendable {
         return address.high & mask.high == base.high && address.low & mask.low == base.low
     }
 
+    /// The network's directed broadcast address (RFC 919, section 7); nil where there is none (RFC 3021; RFC 4291).
+    public var broadcast: IPAddress? {
+        guard base.isIPv4, length <= 30 else { return nil }
+        return IPAddress(v4: base.v4 | UInt32.max >> UInt32(length))
+    }
+
     private static func mask(length: Int) -> (high: UInt64, low: UInt64) {
         (ones(min(length, 64)), ones(max(0, length - 64)))
     }

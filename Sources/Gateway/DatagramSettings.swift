@@ -20,6 +20,9 @@ public struct DatagramSettings: Sendable {
     public var idle = Interval.seconds(30)
     /// How long an answer of the DNS service is waited for.
     public var serviceIdle = Interval.seconds(10)
+    /// Octets of datagrams that wait for fragments, for the whole gateway, and how long they may.
+    public var fragmentMemory = 1 << 20
+    public var fragmentTime = Interval.seconds(30)
     /// The directed broadcast addresses of the tunnel's networks, about which no error is sent.
     public var broadcasts: [IPAddress] = []
     /// What decides instead of the policy, if anything does.

@@ -42,6 +42,7 @@ extension Gateway {
     public mutating func run(reload: () -> Reloaded) -> Bool {
         var events = [PolledEvent](repeating: .none, count: 8)
         while !shared.isFailed {
+            discoverTranslation()
             let count = poller.wait(into: &events, until: nextDeadline)
             control.clear()
             for position in 0..<count where events[position].token == Self.networkToken { followNetwork() }
@@ -62,9 +63,16 @@ extension Gateway {
     }
 
     private var nextDeadline: Instant? {
-        var deadline = watch.deadline
+        var deadline = min(watch.deadline, translationDueAt)
         if keeper != nil, let end = keeper.value.nextDeadline { deadline = min(deadline, end) }
         return deadline == .never ? nil : deadline
+    }
+
+    /// Asks whether the network translates to IPv4: the resolvers' cache makes most of these questions free.
+    private mutating func discoverTranslation() {
+        guard translationDueAt <= Clock.now() else { return }
+        translationDueAt = Clock.now() + .seconds(600)
+        shared.discoverTranslation()
     }
 
     // MARK: Switching
@@ -167,6 +175,7 @@ extension Gateway {
 
     private mutating func followNetwork() {
         guard keeper != nil else { return }
+        translationDueAt = Clock.now()
         refreshScopes()
         do throws(NetworkError) {
             report(try keeper.value.refresh())

@@ -43,6 +43,8 @@ public struct Gateway: ~Copyable {
     let signals: Signals
     var poller: Poller
     var keeper: NetworkKeeper?
+    /// When the network is asked again whether it translates to IPv4.
+    var translationDueAt = Instant(nanoseconds: 0)
     var watch: NameWatch
     private let crew: [WorkerThreadBox]
 

@@ -103,6 +103,8 @@ struct Worker: ~Copyable {
         fragments = Fragments(budget: settings.fragmentMemory / workers, lifetime: settings.fragmentTime)
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
         icmpLimits = RateLimiter(perSecond: (settings.icmpPerSecond + workers - 1) / workers, seed: random.key())
+        fragments = Fragments(
+            budget: settings.datagrams.fragmentMemory / workers, lifetime: settings.datagrams.fragmentTime)
         datagrams = DatagramFlows(
             limit: settings.datagrams.flows / workers, perDevice: settings.datagrams.flowsPerDevice / workers,
             seed: random.key(), now: Clock.now())

@@ -33,7 +33,7 @@ public struct Limits: Equatable, Sendable {
     public var flowBuffer = 4 << 20
     /// ICMP errors for one device in a second.
     public var icmpErrors = 50
-    /// UDP flows of one device; its oldest gives way.
+    /// UDP flows of one device, and as many more to port 53; what is beyond them is refused.
     public var udpFlows = 64
     /// How long a UDP flow may go without a datagram.
     public var udpIdle = Interval.seconds(30)

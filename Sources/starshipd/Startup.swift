@@ -139,6 +139,9 @@ struct Startup {
         settings.flowsPerDevice = configuration.limits.udpFlows
         settings.idle = configuration.limits.udpIdle
         settings.serviceIdle = configuration.limits.dnsIdle
+        settings.fragmentMemory = configuration.limits.fragments
+        settings.fragmentTime = configuration.limits.fragmentTime
+        settings.broadcasts = [configuration.dns.pool.broadcast].compactMap(\.self)
         return settings
     }
 

@@ -135,4 +135,15 @@ import Testing
         #expect(IPPrefix(IPAddress(v4: 1), length: 33) == nil)
         #expect(IPPrefix(IPAddress(v4: 1), length: -1) == nil)
     }
+
+    @Test(
+        "an IPv4 network of more than two addresses has a broadcast address",
+        arguments: [
+            ("10.9.0.0/24", "10.9.0.255"), ("198.18.0.0/15", "198.19.255.255"), ("0.0.0.0/0", "255.255.255.255"),
+            ("192.0.2.4/30", "192.0.2.7"), ("192.0.2.4/31", nil), ("192.0.2.4/32", nil), ("2001:db8::/32", nil),
+        ] as [(String, String?)])
+    func broadcast(network: String, address: String?) throws {
+        let prefix = try #require(IPPrefix(parsing: network))
+        #expect(prefix.broadcast == address.flatMap { IPAddress(parsing: $0) })
+    }
 }

@@ -296,7 +296,7 @@ extension NetworkConfigurationTests {
             Refused(
                 minimal("phones: { connectivity: 'answer' }"), .notYet, "phones.connectivity", "not in this version yet"
             ),
-            (
+            Refused(
                 minimal("phones: { connectivity: 'off' }"), .badValue, "phones.connectivity",
                 "\"direct\", \"upstream\", \"answer\""
             ),
