@@ -8,7 +8,7 @@ public import Addresses
 public struct DirectPolicy: Equatable, Sendable {
     /// The gateway's own addresses, refused through any upstream.
     public var own: [IPPrefix] = []
-    /// What else is refused: the fake range.
+    /// What nobody has, refused through any upstream too: the fake range.
     public var refused: [IPPrefix] = []
     /// Exceptions from everything here: for a lab on one machine.
     public var allowed: [IPPrefix] = []
@@ -23,9 +23,9 @@ public struct DirectPolicy: Equatable, Sendable {
             || Self.holds(refused, address)
     }
 
-    /// Whether the address is the gateway itself, which is no target through any upstream.
+    /// Whether the address is the gateway itself or nobody's, which is no target through any upstream.
     public func refusesAnyWay(_ address: IPAddress) -> Bool {
-        Self.holds(own, address) && !Self.holds(allowed, address)
+        (Self.holds(own, address) || Self.holds(refused, address)) && !Self.holds(allowed, address)
     }
 
     /// 0.0.0.0/8, which systems read as themselves (RFC 1122, section 3.2.1.3).

@@ -94,7 +94,7 @@ extension LabTests {
         func nothingLeaks() throws {
             let routes = try RouteLab()
             let daemon = try routes.start(routes.settings("web.example"))
-            let own = "(ip and not net 10.9.0.0/24) or (ip6 and not net fd00:9::/64 and not icmp6)"
+            let own = "(ip and not net 10.9.0.0/24) or (ip6 and not net fd00:9::/64 and not ip6 multicast)"
             let tunnel = try routes.watch(.gateway, "starship0", own)
             let questions = try routes.watch(.internet, "eth0", "port 53")
             for type in ["A", "AAAA", "HTTPS", "TXT"] { _ = try routes.address(of: "web.example", type) }

@@ -37,6 +37,14 @@ import Wire
         #expect(!policy.refusesAnyWay(try address("127.0.0.1")))
     }
 
+    @Test("B046: nobody's addresses are no targets through any upstream")
+    func refusesNobodys() throws {
+        var policy = DirectPolicy()
+        policy.refused = [try #require(IPPrefix(parsing: "198.18.0.0/15"))]
+        #expect(policy.refusesAnyWay(try address("198.18.0.1")) && policy.refusesDirect(try address("198.19.255.255")))
+        #expect(!policy.refusesAnyWay(try address("198.20.0.1")))
+    }
+
     @Test("families alternate, and what worked last comes first (RFC 8305, section 4)")
     func order() throws {
         let texts = ["2001:db8::1", "2001:db8::2", "2001:db8::3", "192.0.2.1", "192.0.2.2"]
