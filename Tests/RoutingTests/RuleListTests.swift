@@ -205,9 +205,9 @@ struct LargeListTests {
         try RuleList.parse(text.span, name: "large", file: "large.txt", format: format)
     }
 
-    @Test("a million lines are a million entries, each with its line")
+    @Test("a million lines (in the long form) are a million entries, each with its line")
     func million() throws {
-        let count = LongRun.rounds(200_000, long: 1_000_000)
+        let count = LongRun.rounds(50_000, long: 1_000_000)
         var text = Array("# a million\n".utf8)
         for number in 0..<count { text += "n\(number).example\n".utf8 }
         let list = try Self.parse(text, format: .plain)
@@ -225,9 +225,9 @@ struct LargeListTests {
     @Test("a name that stands in every line is kept once and found in its first")
     func repeated() throws {
         var text: [UInt8] = []
-        for _ in 0..<100_000 { text += "same.example\n".utf8 }
+        for _ in 0..<20_000 { text += "same.example\n".utf8 }
         let list = try Self.parse(text, format: .plain)
-        #expect(list.count == 100_000)
+        #expect(list.count == 20_000)
         #expect(list.match(RouteQuery(name: "same.example"))?.line == 1)
     }
 
@@ -235,7 +235,7 @@ struct LargeListTests {
     func nested() throws {
         var text: [UInt8] = []
         for length in stride(from: 128, through: 1, by: -1) { text += "::/\(length)\n".utf8 }
-        for number in 0..<20_000 { text += "10.\(number >> 8).\(number & 255).0/24\n".utf8 }
+        for number in 0..<5000 { text += "10.\(number >> 8).\(number & 255).0/24\n".utf8 }
         let list = try Self.parse(text, format: .plain)
         #expect(list.match(RouteQuery(address: IPAddress(high: 0, low: 0x1_0000_0000)))?.line == 34)
         #expect(list.match(RouteQuery(address: IPAddress(v4: 0x0a00_0101)))?.line == 130)
