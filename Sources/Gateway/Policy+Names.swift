@@ -35,7 +35,8 @@ extension Policy {
         if settings.upstreamNames.contains(name) { return true }
         return settings.neverFaked.contains { suffix in
             guard name.hasSuffix(suffix) else { return false }
-            return name.utf8.count == suffix.utf8.count || name.utf8.dropLast(suffix.utf8.count).last == UInt8(ascii: ".")
+            return name.utf8.count == suffix.utf8.count
+                || name.utf8.dropLast(suffix.utf8.count).last == UInt8(ascii: ".")
         }
     }
 }

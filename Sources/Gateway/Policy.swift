@@ -44,7 +44,8 @@ final class Policy: Sendable {
         direct = try upstream(settings.direct)
         if let service = settings.dnsService {
             var door = settings.direct
-            door.policy.allowed.append(contentsOf: [IPPrefix(service.address, length: service.address.isIPv4 ? 32 : 128)].compactMap(\.self))
+            door.policy.allowed.append(
+                contentsOf: [IPPrefix(service.address, length: service.address.isIPv4 ? 32 : 128)].compactMap(\.self))
             dnsService = try upstream(door)
         } else {
             dnsService = nil

@@ -104,7 +104,7 @@ extension Startup {
         settings.server.answers.mode = dns.mode == .snoop ? .snoop : .fakeIP
         settings.server.answers.families = dns.families == .both && configuration.ipv6 ? .both : .ipv4
         settings.server.answers.localNames = dns.local
-        settings.server.answers.ownHosts = upstreamNames(configuration)
+        settings.server.answers.ownHosts = Set(upstreamNames(configuration))
         settings.server.answers.gateway = [dns.pool, dns.pool6].prefix(configuration.ipv6 ? 2 : 1).map {
             IPAddress(high: $0.base.high, low: $0.base.low + 1)
         }
