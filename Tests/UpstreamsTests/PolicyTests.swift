@@ -41,7 +41,8 @@ import Wire
     func refusesNobodys() throws {
         var policy = DirectPolicy()
         policy.refused = [try #require(IPPrefix(parsing: "198.18.0.0/15"))]
-        #expect(policy.refusesAnyWay(try address("198.18.0.1")) && policy.refusesDirect(try address("198.19.255.255")))
+        #expect(policy.refusesAnyWay(try address("198.18.0.1")))
+        #expect(policy.refusesDirect(try address("198.19.255.255")))
         #expect(!policy.refusesAnyWay(try address("198.20.0.1")))
     }
 
