@@ -118,8 +118,7 @@ TARGETS = (
     + [Target(f"{loss} % loss {name}", ">=", 0.95, "direct") for loss in (1, 3) for name in ("up8", "down8")]
     + [Target("million suffixes, load s", "<", 3),
        Target("million suffixes, memory MB", "<", 100),
-       Target("million suffixes, match us", "<", 1),
-       Target("million suffixes, decision us", "<", 1)]
+       Target("million suffixes, match us", "<", 1)]
 )
 
 
