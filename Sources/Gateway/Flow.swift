@@ -41,7 +41,7 @@ struct Flow: ~Copyable {
     var nameSource = NameSource.address
     /// The position of the profile that decided, and the rule that matched.
     var profile = 0
-    var rule: String?
+    var rule: RouteRule?
     /// Whether the fake address of its target is held for it.
     var holdsFakeAddress = false
 

@@ -86,22 +86,22 @@ final class Policy: Sendable {
     func route(to destination: Destination, from device: IPAddress, over network: Routing.Network = .tcp) -> Route {
         let position = profile(of: device)
         if isUpstream(device) {
-            return Route(way: .upstream(direct), profile: position, rule: "the device is an upstream")
+            return Route(way: .upstream(direct), profile: position, rule: .words("the device is an upstream"))
         }
         if isUpstream(destination) {
-            return Route(way: .upstream(direct), profile: position, rule: "the target is an upstream")
+            return Route(way: .upstream(direct), profile: position, rule: .words("the target is an upstream"))
         }
         if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
-            return Route(way: .refused, profile: position, rule: "phones: DNS over TLS")
+            return Route(way: .refused, profile: position, rule: .words("phones: DNS over TLS"))
         }
         let decision = settings.profiles[position].rules.decide(destination.query(from: device, network))
-        let rule = decision.origin?.description
+        let rule = decision.origin.map(RouteRule.entry)
         if decision.origin == nil, let name = destination.name {
             if let list = list(of: name, in: settings.phones.direct) {
-                return Route(way: .upstream(egress), profile: position, rule: list)
+                return Route(way: .upstream(egress), profile: position, rule: .words(list))
             }
             if let list = list(of: name, in: settings.phones.denied) {
-                return Route(way: .refused, profile: position, rule: list)
+                return Route(way: .refused, profile: position, rule: .words(list))
             }
         }
         switch decision.verdict {
@@ -141,6 +141,19 @@ final class Policy: Sendable {
     }
 }
 
+/// What decided about a flow; it becomes words only where somebody reads them.
+enum RouteRule: Sendable, CustomStringConvertible {
+    case entry(RuleOrigin)
+    case words(String)
+
+    var description: String {
+        switch self {
+        case .entry(let origin): origin.description
+        case .words(let words): words
+        }
+    }
+}
+
 /// Where a flow goes, and why.
 struct Route: Sendable {
     enum Way: Sendable {
@@ -151,8 +164,8 @@ struct Route: Sendable {
     var way: Way
     /// The position of the profile that decided.
     var profile: Int
-    /// The entry that matched, in words; nil when the mode decided.
-    var rule: String?
+    /// What decided; nil when the mode did.
+    var rule: RouteRule?
 
     /// Whether both go the same way.
     func goes(where other: Route) -> Bool {

@@ -42,7 +42,7 @@ extension Worker {
     /// Decides about a destination of which everything is known that will be.
     func choose(_ destination: Destination, from device: IPAddress) -> Choice {
         let route = shared.policy.route(to: destination, from: device)
-        if case .refused = route.way { return .refused(.rejected(rule: route.rule ?? "")) }
+        if case .refused = route.way { return .refused(.rejected(rule: route.rule?.description ?? "")) }
         return .goes(destination, route)
     }
 

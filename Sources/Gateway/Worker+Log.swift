@@ -49,7 +49,7 @@ extension Worker {
             line.add("name", name)
             line.add("by", flow.nameSource.rawValue)
         }
-        if let rule = flow.rule { line.add("rule", rule) }
+        if let rule = flow.rule { line.add("rule", rule.description) }
         if flow.isFromCookie { line.add("handshake", "cookie") }
         // Of a tunnel's client the endpoint knows best: some of its octets go up by way of a queue.
         line.add("up", flow.endpoint != nil ? flow.endpoint.value.accounts.received : UInt64(flow.relay.up.bytes))

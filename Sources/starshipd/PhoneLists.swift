@@ -19,7 +19,9 @@ struct PhoneLists {
         settings.refusesEncryptedDNS = options.dot == .refuse
         guard let directory = Self.directory(options, besides: path) else { return }
         var direct: [String] = []
-        if options.connectivity == .direct { direct += ["connectivity", "connectivity-shared"] }
+        // Hosts that serve pages as well as checks (`connectivity-shared`) go where the rules say: a tester who debugs
+        // them wants to see them.
+        if options.connectivity == .direct { direct.append("connectivity") }
         if options.push { direct.append("push") }
         for name in direct { settings.direct.append(try Self.list(name, in: directory)) }
         if options.doh == .refuse { settings.denied.append(try Self.list("encrypted-dns", in: directory)) }
