@@ -111,8 +111,8 @@ public enum Upstream: String, CaseIterable, Sendable, CustomStringConvertible {
               socks: false,
               network: { setup: "none" },
               http: { listen: "\(Self.address):\(port)", allow: ["10.77.0.0/24"], outbound: "direct" },
-              profiles: [{ id: "direct", upstream: { type: "direct" } }],
-              active: "direct"
+              profiles: [{ id: "embedded", upstream: { type: "direct" } }],
+              active: "embedded"
             }
             """
         let file = lab.directory.appending(path: "embedded.json5")
