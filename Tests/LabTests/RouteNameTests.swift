@@ -101,7 +101,9 @@ extension LabTests {
             let socks = [Lab.socksAddress, "\(Lab.socksPort)"]
             #expect(try routes.device("routes.py", "socks", socks[0], socks[1], "web.example") != "0")
             #expect(daemon.flow(with: ["name=web.example", "no connection to the proxy"]))
-            #expect(uplink.output == "", "\(uplink.output)")
+            // The gateway's own question about NAT64 (RFC 7050) comes at any time.
+            let lines = uplink.output.split(separator: "\n").filter { !$0.contains("10.77.0.2.53") }
+            #expect(lines.isEmpty && !uplink.output.contains("web.example"), "\(uplink.output)")
         }
 
         @Test("B100: with a small pool, an address with a live flow is nobody else's")
