@@ -14,7 +14,8 @@ import Wire
 struct NameServerTests {
     typealias Bench = NameServerBench
 
-    /// One address whatever the letters (B098), for a second (B110), and the way back.
+    /// A whole answer with the query's own id, question and RD (B080; RFC 1035, section 4.1.1), one address whatever the
+    /// letters (B098), for a second (B110), and the way back.
     @Test func aProxiedNameGetsAFakeAddress() throws {
         let bench = try Bench()
         for (id, name) in ["aPP.ExamPle.tEST", "APP.EXAMPLE.TEST", "app.example.test"].enumerated() {
@@ -27,6 +28,11 @@ struct NameServerTests {
             #expect(try Bench.addresses(answer) == ["198.18.0.16"])
             #expect(try Bench.records(answer).map(\.ttl) == [1])
         }
+        var iterative = Bench.query("app.example.test", id: 0x1a2b)
+        iterative[2] = 0
+        let answer = try bench.ask(iterative)
+        // QR and RA; RD is the query's.
+        #expect(answer[..<12] == [0x1a, 0x2b, 0x80, 0x80, 0, 1, 0, 1, 0, 0, 0, 0])
         let pointer = try bench.ask(Bench.query("16.0.18.198.in-addr.arpa", 12))
         let record = try Bench.records(pointer)[0]
         let name = record.target(in: pointer.span)
