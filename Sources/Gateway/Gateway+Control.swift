@@ -175,7 +175,8 @@ extension Gateway {
 
     private mutating func followNetwork() {
         guard keeper != nil else { return }
-        translationDueAt = Clock.now()
+        // News come in bursts, and the network may not know the question.
+        translationDueAt = min(translationDueAt, Clock.now() + .seconds(1))
         refreshScopes()
         do throws(NetworkError) {
             report(try keeper.value.refresh())
