@@ -22,12 +22,13 @@ extension Worker {
     ///
     /// `last` is where the flow's predecessor ended, if that is still remembered.
     mutating func open(_ key: FlowKey, syn: TCPSegment, beyond last: SequenceNumber? = nil) {
-        if isOwn(key) { return refuse(key, syn, because: .routeLoop) }
+        let policy = shared.policy
+        if isOwn(key, by: policy) { return refuse(key, syn, because: .routeLoop) }
         if flows.count >= flowLimit {
             noteFlowLimit()
             return refuse(key, syn, because: .flowLimit)
         }
-        let choice = choose(for: key)
+        let choice = choose(for: key, by: policy)
         if case .refused(let reason) = choice { return refuse(key, syn, because: reason) }
         if halfOpen.isFull { return sendCookie(key, syn) }
         if halfOpen.isFull(for: key.client.address) { evictHalfOpen(of: key.client.address) }

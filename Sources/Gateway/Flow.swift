@@ -42,6 +42,8 @@ struct Flow: ~Copyable {
     /// The position of the profile that decided, and the rule that matched.
     var profile = 0
     var rule: RouteRule?
+    /// It asks our own DNS service.
+    var isQuestion = false
     /// Whether the fake address of its target is held for it.
     var holdsFakeAddress = false
 

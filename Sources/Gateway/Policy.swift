@@ -166,6 +166,8 @@ struct Route: Sendable {
     var profile: Int
     /// What decided; nil when the mode did.
     var rule: RouteRule?
+    /// It leads to our own DNS service, which is told for which device.
+    var isQuestion = false
 
     /// Whether both go the same way.
     func goes(where other: Route) -> Bool {

@@ -30,7 +30,7 @@ extension Worker {
         if let handle = datagrams.find(key) { return carry(handle, data, of: bytes, ip) }
         if handsOver(bytes, key, isChecksumTrusted: isChecksumTrusted, owners: shared.datagramOwners) { return }
         // One of our own that came back would go round for ever.
-        if isOwn(key) { return refuse(bytes, ip, key) }
+        if isOwn(key, by: shared.policy) { return refuse(bytes, ip, key) }
         let flow: (kind: DatagramFlow.Kind, target: Target)
         switch decideDatagram(key) {
         case .reject: return refuse(bytes, ip, key)

@@ -21,27 +21,27 @@ extension Worker {
         case refused(CloseReason)
     }
 
-    /// Decides about a flow of the tunnel.
-    func choose(for key: FlowKey) -> Choice {
-        if !shared.policy.settings.ipv6, !key.target.address.isIPv4 { return .refused(.familyOff) }
-        if key.target.port == 53, let question = dnsQuestion() { return question }
+    /// Decides about a flow of the tunnel, by one policy: another one may be published at any time.
+    func choose(for key: FlowKey, by policy: Policy) -> Choice {
+        if !policy.settings.ipv6, !key.target.address.isIPv4 { return .refused(.familyOff) }
+        if key.target.port == 53, let question = Self.dnsQuestion(by: policy) { return question }
         guard let destination = destination(of: key.target, from: key.client.address) else {
             return .refused(.unknownFakeAddress)
         }
-        if shared.policy.wantsSniffing(destination, from: key.client.address) { return .sniff(destination) }
-        return choose(destination, from: key.client.address)
+        if policy.wantsSniffing(destination, from: key.client.address) { return .sniff(destination) }
+        return Self.choose(destination, from: key.client.address, by: policy)
     }
 
     /// DNS over TCP goes to our own service, wherever it was meant to go; nil where there is none.
-    private func dnsQuestion() -> Choice? {
-        let policy = shared.policy
+    private static func dnsQuestion(by policy: Policy) -> Choice? {
         guard let address = policy.settings.dnsService, let door = policy.dnsService else { return nil }
-        return .goes(Destination(address), Route(way: .upstream(door), profile: policy.settings.active))
+        return .goes(
+            Destination(address), Route(way: .upstream(door), profile: policy.settings.active, isQuestion: true))
     }
 
     /// Decides about a destination of which everything is known that will be.
-    func choose(_ destination: Destination, from device: IPAddress) -> Choice {
-        let route = shared.policy.route(to: destination, from: device)
+    static func choose(_ destination: Destination, from device: IPAddress, by policy: Policy) -> Choice {
+        let route = policy.route(to: destination, from: device)
         if case .refused = route.way { return .refused(.rejected(rule: route.rule?.description ?? "")) }
         return .goes(destination, route)
     }
@@ -73,11 +73,11 @@ extension Worker {
 
     /// Decides about a flow of an inbound client.
     func choose(for target: Target, of handle: Handle) -> Choice {
+        let policy = shared.policy
         if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct
         {
             var destination = Destination(target, name: nil, source: .client)
             if case .name(let name) = target.host { destination.name = name.lowercased() }
-            let policy = shared.policy
             return .goes(destination, Route(way: .upstream(policy.direct), profile: policy.settings.active))
         }
         let device = flows[handle].key.client.address
@@ -85,7 +85,7 @@ extension Worker {
             return .refused(.badRequest("\(text) is no name of a host"))
         }
         guard let destination = destination(of: target, from: device) else { return .refused(.unknownFakeAddress) }
-        return choose(destination, from: device)
+        return Self.choose(destination, from: device, by: policy)
     }
 
     /// Takes a choice for a flow that is in the tables, and asks its upstream.
@@ -134,6 +134,7 @@ extension Flow {
         name = destination.name
         nameSource = destination.source
         profile = route.profile
+        isQuestion = route.isQuestion
         rule = route.rule
     }
 }

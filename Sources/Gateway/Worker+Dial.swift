@@ -133,7 +133,7 @@ extension Worker {
             beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
         }
         if flows[handle].endpoint != nil {
-            if flows[handle].outbound === shared.policy.dnsService { noteDNSClient(handle) }
+            if flows[handle].isQuestion { noteDNSClient(handle) }
             flows[handle].endpoint.value.accept()
         } else {
             acceptInbound(handle)

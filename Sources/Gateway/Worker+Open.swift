@@ -29,8 +29,8 @@ extension Worker {
 
     /// Whether a SYN is our own dial that came back through the TUN device: it comes from this machine and goes
     /// where our upstream is.
-    func isOwn(_ key: FlowKey) -> Bool {
-        shared.policy.settings.direct.policy.own.contains { $0.contains(key.client.address) }
+    func isOwn(_ key: FlowKey, by policy: Policy) -> Bool {
+        policy.settings.direct.policy.own.contains { $0.contains(key.client.address) }
     }
 
     /// The most payload that a segment may carry: with offload a super-segment that fills an IP packet, without

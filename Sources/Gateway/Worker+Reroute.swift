@@ -15,9 +15,10 @@ extension Worker {
     mutating func reroute() {
         guard let start = rerouteFrom else { return }
         let end = min(start + Self.rerouteSlice, flows.capacity)
+        let policy = shared.policy
         for place in start..<end {
             guard let handle = flows.handle(at: place) else { continue }
-            if hasAnotherWay(handle) { abort(handle, because: .switched) }
+            if hasAnotherWay(handle, by: policy) { abort(handle, because: .switched) }
         }
         guard end >= flows.capacity else {
             rerouteFrom = end
@@ -25,13 +26,14 @@ extension Worker {
         }
         rerouteFrom = nil
         rerouteDatagrams()
-        forgetUpstreams()
+        forgetUpstreams(besides: policy)
     }
 
     /// Whether the rules send a flow elsewhere than where it goes.
-    private func hasAnotherWay(_ handle: Handle) -> Bool {
-        guard let outbound = flows[handle].outbound, let target = flows[handle].target, flows[handle].servicePort == nil
-        else { return false }
+    private func hasAnotherWay(_ handle: Handle, by policy: Policy) -> Bool {
+        guard let outbound = flows[handle].outbound, let target = flows[handle].target, !flows[handle].isQuestion else {
+            return false
+        }
         if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct
         {
             return false
@@ -40,14 +42,13 @@ extension Worker {
         if flows[handle].origin == .tunnel, flows[handle].nameSource != .fake {
             destination.address = shared.realAddress(of: flows[handle].key.target.address)
         }
-        let route = shared.policy.route(to: destination, from: flows[handle].key.client.address)
+        let route = policy.route(to: destination, from: flows[handle].key.client.address)
         guard case .upstream(let upstream) = route.way else { return true }
         return upstream !== outbound
     }
 
     /// What was learned about upstreams that are in no profile any more goes.
-    private mutating func forgetUpstreams() {
-        let policy = shared.policy
+    private mutating func forgetUpstreams(besides policy: Policy) {
         let known = Set(policy.upstreams.map(\.number) + [policy.direct.number])
         memories = memories.filter { known.contains($0.key) }
     }

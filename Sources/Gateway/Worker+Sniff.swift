@@ -69,14 +69,15 @@ extension Worker {
         guard let sniff = flows[handle].sniff else { return }
         flows[handle].sniff = nil
         var destination = sniffs.remove(sniff).destination
+        let policy = shared.policy
         let device = flows[handle].key.client.address
         if let name, let source {
             // A client may say any name; an upstream is asked for it where DNS agrees, or where the profile says so.
-            let isProven = destination.alternatives.contains(name) || shared.policy.bearsSaidNames(from: device)
+            let isProven = destination.alternatives.contains(name) || policy.bearsSaidNames(from: device)
             // Nor is it asked for another name of that address, which may lead elsewhere.
             if !isProven, let address = destination.address { destination.target.host = .address(address) }
             destination.take(name, from: source == .sni ? .sni : .host, isProven: isProven)
         }
-        follow(choose(destination, from: device), of: handle)
+        follow(Self.choose(destination, from: device, by: policy), of: handle)
     }
 }

@@ -96,7 +96,7 @@ extension Worker {
         guard let handle = add(flow) else { return true }
         counters.cookiesAccepted += 1
         counters.flowsOpened += 1
-        follow(choose(for: key), of: handle)
+        follow(choose(for: key, by: shared.policy), of: handle)
         if flows.contains(handle) { up(handle, segment, payload: payload) }
         return true
     }
