@@ -40,8 +40,6 @@ struct NetworkKeeper: ~Copyable {
     private let pools: [IPPrefix]
     private let dnsPort: UInt16?
     private var loans = LentAddresses()
-    /// The real addresses of names that profiles want routed by address.
-    var capturedAddresses: [IPAddress] = []
     /// What was reported last, so that each is said once.
     private(set) var notices: [NetworkNotice] = []
 
@@ -63,10 +61,21 @@ struct NetworkKeeper: ~Copyable {
         news(try setup.apply(plan(policy)).notices)
     }
 
-    /// Lends the real addresses of names that are proxied since a switch.
-    mutating func lend(_ seen: SeenAnswers, from old: Policy, to new: Policy, now: Instant) {
+    /// Follows a switch: the real addresses of names that are proxied since then are lent for a while.
+    ///
+    /// Where the kernel refuses, everything is as it was before.
+    mutating func follow(
+        from old: Policy, to new: Policy, _ seen: SeenAnswers, now: Instant
+    ) throws(NetworkError) -> [NetworkNotice] {
+        let before = loans
         _ = loans.change(
             seen, now: now, before: { old.isFaked($0, for: $1) }, after: { new.isFaked($0, for: $1) })
+        do throws(NetworkError) {
+            return try apply(new)
+        } catch {
+            loans = before
+            throw error
+        }
     }
 
     /// Makes everything as it should be again, after the kernel has said that something changed.
@@ -130,7 +139,7 @@ struct NetworkKeeper: ~Copyable {
             guard case .names(let prefixes) = policy.capture(ofProfile: profile) else { continue }
             for prefix in prefixes where !found.contains(prefix) { found.append(prefix) }
         }
-        for address in capturedAddresses {
+        for address in policy.settings.capturedAddresses {
             guard let prefix = IPPrefix(address, length: address.isIPv4 ? 32 : 128) else { continue }
             if !found.contains(prefix) { found.append(prefix) }
         }

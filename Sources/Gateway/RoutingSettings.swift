@@ -89,6 +89,8 @@ public struct RoutingSettings: Sendable {
     /// Names of such machines, and the addresses that were found for them.
     public var upstreamNames: [String] = []
     var foundMachines: [IPAddress] = []
+    /// The real addresses of names that profiles want routed by address.
+    var capturedAddresses: [IPAddress] = []
     public var phones = Phones()
     /// Where our own DNS service listens on this machine: who it is that asks DNS over TCP through the tunnel, anywhere.
     public var dnsService: SocketAddress?
@@ -115,6 +117,12 @@ public struct RoutingSettings: Sendable {
 extension RoutingSettings {
     /// Names whose real addresses have to be known all the time.
     var watchedNames: [String] { upstreamNames + profiles.flatMap(\.capturedNames) }
+
+    /// Whether the machine says the same about both.
+    func isCompletedLike(_ other: RoutingSettings) -> Bool {
+        lanNetworks == other.lanNetworks && scopes == other.scopes && foundMachines == other.foundMachines
+            && capturedAddresses == other.capturedAddresses
+    }
 }
 
 extension RuleSet {

@@ -3,6 +3,8 @@
 /// A message never shows a secret: text is quoted only where no secret can stand, and what looks like the
 /// user part of a URL is left out.
 
+internal import Routing
+
 /// One reason, with its place in the text and what would be right.
 public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The sort of mistake, for programs.
@@ -71,26 +73,10 @@ enum Shown {
                 shown += "…"
                 break
             }
-            shown += character(scalar)
+            shown += scalar.visible
             count += 1
         }
         return shown + "\""
-    }
-
-    /// A character as it is, or its number where it cannot be seen.
-    static func character(_ scalar: Unicode.Scalar) -> String {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
-            number(scalar)
-        case .spaceSeparator: scalar == " " ? " " : number(scalar)
-        default: String(scalar)
-        }
-    }
-
-    /// The usual spelling of a scalar's number: U+00A0.
-    static func number(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
     }
 
     /// A path made longer by one key; a key that is no plain word stands in brackets.

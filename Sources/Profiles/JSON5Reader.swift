@@ -10,6 +10,8 @@
 /// A byte order mark at the start and CRLF line ends are accepted. No message repeats text from the input
 /// beyond one character or a key, so a misplaced secret stays where it is.
 
+internal import Routing
+
 /// Reads one JSON5 text.
 public struct JSON5Reader {
     /// The most octets of a text.
@@ -202,9 +204,9 @@ extension Unicode.Scalar {
         case "\u{a0}": "a no-break space (U+00A0)"
         case "\u{feff}": "a byte order mark (U+FEFF) within the text"
         case "\u{201c}", "\u{201d}", "\u{201e}", "\u{2018}", "\u{2019}", "\u{201a}", "\u{ab}", "\u{bb}":
-            "a typographic quote \(self) (\(Shown.number(self)))"
-        case _ where properties.generalCategory == .spaceSeparator: "a typographic space (\(Shown.number(self)))"
-        case _ where Shown.character(self).hasPrefix("U+"): "the character \(Shown.number(self))"
+            "a typographic quote \(self) (\(codePoint))"
+        case _ where properties.generalCategory == .spaceSeparator: "a typographic space (\(codePoint))"
+        case _ where visible.hasPrefix("U+"): "the character \(codePoint)"
         default: "\(self)"
         }
     }

@@ -18,9 +18,9 @@ public enum DomainNameError: Error, Equatable, Sendable, CustomStringConvertible
         case .emptyLabel: "an empty label"
         case .labelTooLong: "a label of more than 63 octets"
         case .nameTooLong: "a name of more than 253 octets"
-        case .character(let scalar) where Shown.character(scalar) == String(scalar) && scalar != " ":
-            "the character \(scalar) (\(Shown.number(scalar)))"
-        case .character(let scalar): "the character \(Shown.number(scalar))"
+        case .character(let scalar) where scalar.visible == String(scalar) && scalar != " ":
+            "the character \(scalar) (\(scalar.codePoint))"
+        case .character(let scalar): "the character \(scalar.codePoint)"
         }
     }
 }

@@ -69,25 +69,9 @@ enum Shown {
         // Four octets are the longest character: what lies behind cannot be shown anyway.
         let start = String(decoding: text.prefix(244), as: UTF8.self).unicodeScalars
         var shown = "\""
-        for scalar in start.prefix(60) { shown += character(scalar) }
+        for scalar in start.prefix(60) { shown += scalar.visible }
         return shown + (start.count > 60 ? "…\"" : "\"")
     }
 
     static func text(_ text: String) -> String { Self.text(Array(text.utf8)[...]) }
-
-    /// A character as it is, or its number where it cannot be seen.
-    static func character(_ scalar: Unicode.Scalar) -> String {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator:
-            number(scalar)
-        case .spaceSeparator: scalar == " " ? " " : number(scalar)
-        default: String(scalar)
-        }
-    }
-
-    /// The usual spelling of a scalar's number: U+00A0.
-    static func number(_ scalar: Unicode.Scalar) -> String {
-        let digits = String(scalar.value, radix: 16, uppercase: true)
-        return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
-    }
 }

@@ -55,7 +55,7 @@ enum Spelling {
         case UInt8(ascii: ":"): "a name without scheme and port"
         case UInt8(ascii: "*"): "a wildcard stands in front, as in \"*.example.com\""
         case UInt8(ascii: " "), 0x09: "one entry on a line"
-        default: "\(Shown.character(Unicode.Scalar(stray))) stands in no name"
+        default: "\(Unicode.Scalar(stray).visible) stands in no name"
         }
     }
 

@@ -54,6 +54,13 @@ extension LabTests {
                 #expect(hello.hasPrefix("\(way) "), "\(name): \(hello) \(daemon.program.errors)")
             }
             #expect(try routes.page("news.example", at: "198.51.100.10") == "\(RouteLab.direct) news.example")
+            // With the setting goes what it had routed.
+            try daemon.reload(routes.settings("socket.example"))
+            let isLeft = try Lab.wait(5) {
+                try !routes.lab.run(.gateway, ["ip", "route", "show", "table", "10800"]).output.contains(
+                    "198.51.100.11 dev")
+            }
+            #expect(isLeft, "\(daemon.program.errors)")
         }
 
         @Test(

@@ -1,0 +1,103 @@
+/// The machine's network and the gateway: each follows the other.
+
+import Addresses
+import Bytes
+import LinuxIO
+import Network
+import Routing
+
+extension Gateway {
+    /// Makes routes and rules, if that is ours to do.
+    mutating func setUpNetwork() throws(GatewayError) {
+        guard let network = settings.network, let tunnelName else { return }
+        do throws(SystemCallError) {
+            let pools = settings.names.map { [$0.pool, $0.pool6] } ?? []
+            let keeper = try NetworkKeeper(
+                network, tunnel: tunnelName, pools: pools, dnsPort: shared.service?.addresses.first?.port)
+            for descriptor in keeper.monitor.descriptors {
+                try poller.add(descriptor, token: Self.networkToken, events: .readable)
+            }
+            self.keeper = consume keeper
+        } catch {
+            throw .system(error)
+        }
+        complete()
+        do throws(NetworkError) {
+            report(try keeper.value.apply(shared.policy))
+        } catch {
+            throw .network(error)
+        }
+    }
+
+    mutating func followNetwork() {
+        guard keeper != nil else { return }
+        // News come in bursts, and the network may not know the question.
+        translationDueAt = min(translationDueAt, Clock.now() + .seconds(1))
+        complete()
+        do throws(NetworkError) {
+            report(try keeper.value.refresh())
+        } catch {
+            say(.error, "network") { $0.add("cause", "\(error)") }
+        }
+    }
+
+    /// What the machine says about the settings, added to them: the LANs' networks, and the addresses of watched names.
+    func completed(_ routing: RoutingSettings) -> RoutingSettings {
+        var routing = routing
+        if keeper != nil { (routing.lanNetworks, routing.scopes) = keeper.value.networks() }
+        routing.foundMachines = watch.addresses(of: routing.upstreamNames)
+        routing.capturedAddresses = watch.addresses(of: routing.profiles.flatMap(\.capturedNames))
+        return routing
+    }
+
+    /// Has the policy know what the machine says now, if it has changed.
+    private func complete() {
+        let policy = shared.policy
+        let routing = completed(policy.settings)
+        guard !routing.isCompletedLike(policy.settings), let new = try? Self.policy(routing, after: policy) else {
+            return
+        }
+        shared.board.replace(by: new)
+    }
+
+    mutating func takeBackLoans() {
+        guard keeper != nil, let deadline = keeper.value.nextDeadline, deadline <= Clock.now() else { return }
+        do throws(NetworkError) {
+            try keeper.value.expireLoans(shared.policy, now: Clock.now())
+        } catch {
+            say(.error, "network") { $0.add("cause", "\(error)") }
+        }
+    }
+
+    mutating func takeDownNetwork() {
+        guard keeper != nil else { return }
+        do throws(NetworkError) {
+            try keeper.value.undo()
+        } catch {
+            say(.error, "network") { line in
+                line.add("cause", "\(error)")
+                line.add("mend", "starshipd cleanup")
+            }
+        }
+        keeper = nil
+    }
+
+    func report(_ notices: [NetworkNotice]) {
+        for notice in notices { say(.warning, "network") { $0.add("notice", "\(notice)") } }
+    }
+
+    /// Asks for watched names when it is time to, and has policy and routes follow their addresses.
+    mutating func watchNames() {
+        guard let service = shared.service else { return }
+        let now = Clock.now()
+        watch.ask(service, now: now)
+        guard watch.collect(now: now) else { return }
+        complete()
+        guard keeper != nil else { return }
+        do throws(NetworkError) {
+            report(try keeper.value.apply(shared.policy))
+        } catch {
+            say(.error, "network") { $0.add("cause", "\(error)") }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// What a gateway says about itself: at its start, and when SIGUSR1 asks.
+
+import Addresses
+import Bytes
+import LinuxIO
+import Routing
+import Upstreams
+
+extension Gateway {
+    /// Says that the gateway stands, what it does without, and where it listens.
+    public func announce() {
+        let policy = shared.policy
+        say(.notice, "ready") { line in
+            line.add("profile", policy.activeID)
+            line.add("mode", policy.settings.profiles[policy.settings.active].rules.mode.rawValue)
+            if let tunnelName { line.add("tun", tunnelName) }
+            line.add("workers", shared.mailboxes.count)
+            for listener in shared.listeners {
+                line.add(listener.settings.kind.name, listener.settings.address.description)
+            }
+            if let service = shared.service, !service.addresses.isEmpty {
+                line.add("dns", service.addresses.map(\.description).joined(separator: " "))
+            }
+            if !refusals.isEmpty { line.add("without", refusals.words) }
+        }
+    }
+
+    /// Asks every worker for a report and prints them together; a worker that does not answer within a second
+    /// is left out.
+    mutating func printSnapshot() {
+        let box = ReportBox(waking: control)
+        for mailbox in shared.mailboxes { mailbox.send(.report(box)) }
+        let deadline = Clock.now() + .seconds(1)
+        var events = [PolledEvent](repeating: .none, count: 1)
+        // Signals that come meanwhile have to wait, and must not wake this loop.
+        poller.remove(signals.descriptor.number)
+        defer { try? poller.add(signals.descriptor.number, token: 0, events: .readable) }
+        while box.content.count < shared.mailboxes.count, Clock.now() < deadline {
+            _ = poller.wait(into: &events, until: deadline)
+            control.clear()
+        }
+        let policy = shared.policy
+        let line = Snapshot.json(
+            box.content, profile: policy.activeID,
+            learned: Snapshot.Learned(
+                usesAbsoluteForm: policy.active.usesAbsoluteForm,
+                rejectsCredentials: policy.active.credentialsAreLockedOut(at: Clock.now())),
+            routing: routingReport(policy),
+            descriptors: DescriptorLimit.used(),
+            residentKiB: ProcessMemory.resident() >> 10)
+        StandardError.write(line + "\n")
+    }
+
+    private func routingReport(_ policy: Policy) -> Snapshot.Routing {
+        var report = Snapshot.Routing()
+        report.mode = policy.settings.profiles[policy.settings.active].rules.mode.rawValue
+        switch policy.capture(ofProfile: policy.settings.active) {
+        case .names: report.capture = "names"
+        case .all(let because): (report.capture, report.because) = ("all", because)
+        }
+        if let figures = shared.names?.figures {
+            (report.fakeNames, report.seenAnswers) = (figures.names, figures.seen)
+        }
+        report.counters = shared.service?.counters.named ?? []
+        return report
+    }
+}
+
+extension GatewaySettings.Listener.Kind {
+    var name: String {
+        switch self {
+        case .socks: "socks"
+        case .http: "http"
+        }
+    }
+}
