@@ -1,18 +1,24 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-/// Every Swift target is checked the same way; release builds also inline across modules.
+/// Every Swift target is checked the same way.
 let checked: [SwiftSetting] = [
     .strictMemorySafety(),
     .treatAllWarnings(as: .error),
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
-    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
-func module(_ name: String, _ uses: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: uses, swiftSettings: checked)
+/// What each octet of a flow passes is also inlined across modules in release builds; elsewhere that costs build time.
+let inlined = checked + [.unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))]
+
+func module(_ name: String, _ uses: [Target.Dependency] = [], settings: [SwiftSetting] = checked) -> Target {
+    .target(name: name, dependencies: uses, swiftSettings: settings)
+}
+
+func dataPath(_ name: String, _ uses: [Target.Dependency]) -> Target {
+    module(name, uses, settings: inlined)
 }
 
 func program(_ name: String, path: String? = nil, _ uses: [Target.Dependency]) -> Target {
@@ -31,25 +37,25 @@ let package = Package(
     ],
     targets: [
         // Foundations
-        module("Bytes"),
-        module("Addresses", ["Bytes"]),
-        module("Digest", ["Bytes"]),
+        dataPath("Bytes", []),
+        dataPath("Addresses", ["Bytes"]),
+        dataPath("Digest", ["Bytes"]),
 
         // The data path, in the order a packet meets it
-        module("Wire", ["Bytes", "Addresses"]),
+        dataPath("Wire", ["Bytes", "Addresses"]),
         module("Names", ["Bytes", "Addresses", "Wire"]),
-        module("Flows", ["Bytes", "Addresses", "Wire", "Digest"]),
-        module("Streams", ["Bytes", "Addresses", "Wire", "Digest"]),
+        dataPath("Flows", ["Bytes", "Addresses", "Wire", "Digest"]),
+        dataPath("Streams", ["Bytes", "Addresses", "Wire", "Digest"]),
         module("Routing", ["Addresses"]),
-        module("Upstreams", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
-        module("Inbound", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
-        module("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
+        dataPath("Upstreams", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
+        dataPath("Inbound", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
+        dataPath("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
 
         // Edges: the configuration, the kernel, the capture file
         module("Profiles", ["Bytes", "Addresses", "Digest", "Routing"]),
         .target(name: "CLinux"),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
-        module("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
+        dataPath("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
         module("Store", ["Bytes", "Digest", "LinuxIO"]),
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
         module("Network", ["LinuxIO", "Bytes", "Addresses"]),

@@ -37,7 +37,7 @@ extension Worker {
         flow.endpoint = TCPEndpoint(
             syn: syn, initialSequence: initialSequence(of: key, beyond: last),
             timestampOffset: timestampOffset(of: key),
-            family: key.family, settings: settings.tcp, now: now)
+            family: key.family, settings: shared.settings.tcp, now: now)
         guard let handle = add(flow) else { return }
         flows[handle].isHalfOpen = true
         halfOpen.add(handle, of: key.client.address)
@@ -48,7 +48,7 @@ extension Worker {
     /// A segment of a flow: its bytes in order go to the upstream at once, the rest is the endpoint's business.
     mutating func up(_ handle: Handle, _ segment: TCPSegment, payload: Span<UInt8>) {
         let receipt = flows[handle].endpoint.value.receive(
-            segment, payload: payload, now: now, settings: settings.tcp, pool: &pool)
+            segment, payload: payload, now: now, settings: shared.settings.tcp, pool: &pool)
         var events = receipt.events
         if !receipt.direct.isEmpty {
             let bytes = payload.extracting(receipt.direct)
@@ -70,7 +70,7 @@ extension Worker {
     mutating func down(_ handle: Handle) -> Bool {
         var budget = Self.readBudget
         while flows[handle].upstream.value.isReadable {
-            let space = flows[handle].endpoint.value.sendSpace(pool: pool, settings: settings.tcp)
+            let space = flows[handle].endpoint.value.sendSpace(pool: pool, settings: shared.settings.tcp)
             guard space > 0 else {
                 // With octets queued, their acknowledgement brings the flow back.
                 if pool.available == 0, flows[handle].endpoint.value.queued == 0 { starve(handle) }
@@ -96,7 +96,7 @@ extension Worker {
         guard output != nil else { return }
         let key = flows[handle].key
         while let outgoing = flows[handle].endpoint.value.nextSegment(
-            now: now, settings: settings.tcp, pool: pool, maximumPayload: largestPayload,
+            now: now, settings: shared.settings.tcp, pool: pool, maximumPayload: largestPayload,
             moreFollows: moreFollows)
         {
             output.value.send(

@@ -49,8 +49,8 @@ extension Gateway {
 
     /// Writes one line, if its level is wanted.
     func say(_ level: LogLevel, _ event: String, _ fill: (inout LogLine) -> Void) {
-        guard level <= settings.logLevel else { return }
-        Self.say(level, event, isJournal: settings.isJournal, fill)
+        guard level <= shared.settings.logLevel else { return }
+        Self.say(level, event, isJournal: shared.settings.isJournal, fill)
     }
 
     static func say(_ level: LogLevel, _ event: String, isJournal: Bool, _ fill: (inout LogLine) -> Void) {

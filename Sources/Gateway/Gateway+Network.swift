@@ -9,9 +9,9 @@ import Routing
 extension Gateway {
     /// Makes routes and rules, if that is ours to do.
     mutating func setUpNetwork() throws(GatewayError) {
-        guard let network = settings.network, let tunnelName else { return }
+        guard let network = shared.settings.network, let tunnelName else { return }
         do throws(SystemCallError) {
-            let pools = settings.names.map { [$0.pool, $0.pool6] } ?? []
+            let pools = shared.settings.names.map { [$0.pool, $0.pool6] } ?? []
             let keeper = try NetworkKeeper(
                 network, tunnel: tunnelName, pools: pools, dnsPort: shared.service?.addresses.first?.port)
             for descriptor in keeper.monitor.descriptors {

@@ -37,7 +37,6 @@ public enum GatewayError: Error, CustomStringConvertible {
 
 /// A running gateway.
 public struct Gateway: ~Copyable {
-    let settings: GatewaySettings
     let shared: Shared
     let control: WakeUp
     let signals: Signals
@@ -98,13 +97,13 @@ public struct Gateway: ~Copyable {
             try NameService(settings.server, directory(board, names, dnsClients))
         }
         let shared = Shared(
-            board: board, names: names, service: service, dnsClients: dnsClients, listeners: listeners,
+            settings, board: board, names: names, service: service, dnsClients: dnsClients, listeners: listeners,
             mailboxes: mailboxes, control: control, tap: tap)
         let name = device?.name
         let refusals = device?.refusals ?? []
         let crew: [WorkerThreadBox]
         do throws(SystemCallError) {
-            crew = try hire(settings, shared, &device)
+            crew = try hire(shared, &device)
         } catch {
             service?.stop()
             names?.stop()
@@ -113,19 +112,19 @@ public struct Gateway: ~Copyable {
         var watch = NameWatch(waking: control)
         watch.follow(settings.routing.watchedNames, now: Clock.now())
         return Gateway(
-            settings: settings, shared: shared, control: control, signals: signals, poller: poller, watch: watch,
+            shared: shared, control: control, signals: signals, poller: poller, watch: watch,
             crew: crew,
             tunnelName: name, refusals: refusals)
     }
 
     /// Starts a thread for each worker.
     private static func hire(
-        _ settings: GatewaySettings, _ shared: Shared, _ device: inout TunnelDevice?
+        _ shared: Shared, _ device: inout TunnelDevice?
     ) throws(SystemCallError) -> [WorkerThreadBox] {
         var crew: [WorkerThreadBox] = []
         do throws(SystemCallError) {
             for index in shared.mailboxes.indices {
-                crew.append(try hire(index, settings, shared, device?.takeQueue()))
+                crew.append(try hire(index, shared, device?.takeQueue()))
             }
         } catch {
             // Those who run already end again.
@@ -137,10 +136,10 @@ public struct Gateway: ~Copyable {
     }
 
     private static func hire(
-        _ index: Int, _ settings: GatewaySettings, _ shared: Shared, _ queue: consuming TunnelQueue?
+        _ index: Int, _ shared: Shared, _ queue: consuming TunnelQueue?
     ) throws(SystemCallError) -> WorkerThreadBox {
         let seed = WorkerSeed(
-            index: index, settings: settings, shared: shared, queue: queue, poller: try Poller(),
+            index: index, shared: shared, queue: queue, poller: try Poller(),
             resolver: try NameResolver(wakeUp: shared.mailboxes[index].bell))
         try seed.watch()
         let thread = try WorkerThread.start(name: "worker-\(index)", owning: seed) { seed in

@@ -75,9 +75,6 @@ public struct GatewaySettings: Sendable {
     /// ICMP errors and echo replies for a device.
     public var icmpPerSecond = 50
 
-    /// Octets of datagrams that wait for their other fragments, and how long they do.
-    public var fragmentMemory = 1 << 20
-    public var fragmentTime = Interval.seconds(30)
     public var datagrams = DatagramSettings()
     public var sniff = SniffSettings()
     public var tcp = TCPSettings()

@@ -7,6 +7,8 @@ import Synchronization
 import Upstreams
 
 final class Shared: Sendable {
+    /// Here, not in each worker: a worker's methods are checked field by field, and the compiler's time grows with both.
+    let settings: GatewaySettings
     let board: PolicyBoard
     /// Nil where names have no addresses of ours.
     let names: NameTable?
@@ -30,10 +32,11 @@ final class Shared: Sendable {
     private let control: WakeUp
 
     init(
-        board: PolicyBoard, names: NameTable? = nil, service: NameService? = nil,
+        _ settings: GatewaySettings, board: PolicyBoard, names: NameTable? = nil, service: NameService? = nil,
         dnsClients: DNSClients = DNSClients(), listeners: [Listener], mailboxes: [Mailbox], control: WakeUp,
         tap: CaptureTap?
     ) {
+        self.settings = settings
         self.board = board
         self.names = names
         self.service = service

@@ -52,7 +52,7 @@ extension Worker {
         datagrams.flows[handle].answered += 1
         datagrams.flows[handle].down += data.count
         guard datagrams.flows[handle].kind == .service else {
-            return datagrams.keep(handle, until: now + settings.datagrams.idle)
+            return datagrams.keep(handle, until: now + shared.settings.datagrams.idle)
         }
         if datagrams.flows[handle].answered >= datagrams.flows[handle].asked { closeDatagram(handle) }
     }

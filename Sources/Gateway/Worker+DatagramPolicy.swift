@@ -13,9 +13,9 @@ extension Worker {
     /// No upstream carries datagrams. What is direct goes to its target, what would be proxied is refused, so that
     /// whoever speaks QUIC falls back to TCP; a profile may say otherwise, and a few ports go in any case.
     func decideDatagram(_ key: FlowKey) -> DatagramDecision {
-        if let decides = settings.datagrams.decides { return decides(key) }
+        if let decides = shared.settings.datagrams.decides { return decides(key) }
         let port = key.target.port
-        if port == 53 { return settings.datagrams.service == nil ? .reject : .service }
+        if port == 53 { return shared.settings.datagrams.service == nil ? .reject : .service }
         let policy = shared.policy
         let device = key.client.address
         guard policy.settings.ipv6 || key.target.address.isIPv4,
@@ -23,7 +23,7 @@ extension Worker {
         else { return .reject }
         let route = policy.route(to: destination, from: device, over: .udp)
         guard case .upstream(let upstream) = route.way else { return .reject }
-        let isDirect = upstream.server == nil || settings.datagrams.directPorts.contains(port)
+        let isDirect = upstream.server == nil || shared.settings.datagrams.directPorts.contains(port)
         return isDirect || policy.settings.profiles[route.profile].letsDatagramsOut
             ? .direct(to: destination.direct) : .reject
     }

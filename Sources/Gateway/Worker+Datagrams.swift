@@ -36,7 +36,7 @@ extension Worker {
         case .reject: return refuse(bytes, ip, key)
         case .direct(let target): flow = (.direct, target)
         case .service:
-            guard let service = settings.datagrams.service else { return refuse(bytes, ip, key) }
+            guard let service = shared.settings.datagrams.service else { return refuse(bytes, ip, key) }
             flow = (.service, Target(service))
         }
         guard let handle = openDatagram(key, flow.kind, flow.target) else { return refuse(bytes, ip, key) }
@@ -67,7 +67,7 @@ extension Worker {
         }
         if let owners = shared.datagramOwners, owners.claim(key, for: index, now: now) != index { return nil }
         counters.udpFlowsOpened += 1
-        var flow = DatagramFlow(key: key, kind: kind, target: target, mtu: settings.tcp.interfaceMTU, at: now)
+        var flow = DatagramFlow(key: key, kind: kind, target: target, mtu: shared.settings.tcp.interfaceMTU, at: now)
         if let names = shared.names, names.isFake(key.target.address),
             case .fake = names.open(key.target.address, for: key.client.address, now: now)
         {
@@ -115,13 +115,13 @@ extension Worker {
         datagrams.flows[handle].note(packet, ip)
         datagrams.flows[handle].asked += 1
         let isService = datagrams.flows[handle].kind == .service
-        datagrams.keep(handle, until: now + (isService ? settings.datagrams.serviceIdle : settings.datagrams.idle))
+        datagrams.keep(handle, until: now + (isService ? shared.settings.datagrams.serviceIdle : shared.settings.datagrams.idle))
         guard datagrams.flows[handle].socket != nil else {
             if !datagrams.flows[handle].hold(data) { counters.udpDropped += 1 }
             return
         }
         // What the device did not let be cut we don't cut either: it learns the path's MTU instead.
-        let mayFragment = Self.mayBeFragmented(packet, ip, mtu: settings.tcp.interfaceMTU)
+        let mayFragment = Self.mayBeFragmented(packet, ip, mtu: shared.settings.tcp.interfaceMTU)
         if datagrams.flows[handle].mayFragment != mayFragment {
             datagrams.flows[handle].mayFragment = mayFragment
             datagrams.flows[handle].socket.value.setMayFragment(
@@ -187,7 +187,7 @@ extension Worker {
         if let port = flow.servicePort { shared.dnsClients.remove(port, over: .udp) }
         if flow.holdsFakeAddress { shared.names?.close(flow.key.target.address, now: now) }
         shared.datagramOwners?.release(flow.key, by: index)
-        guard flow.kind == .direct, settings.flowLog == .all else { return }
+        guard flow.kind == .direct, shared.settings.flowLog == .all else { return }
         let elapsed = Int((now - flow.opened).milliseconds)
         log(.info, "udp") { line in
             line.add("client", flow.key.client.description)

@@ -86,7 +86,7 @@ extension Worker {
     /// What is due for a flow whose timer went off.
     mutating func timeout(_ handle: Handle) {
         if flows[handle].endpoint != nil, flows[handle].endpoint.value.deadline <= now {
-            note(flows[handle].endpoint.value.timeout(now: now, settings: settings.tcp), of: handle)
+            note(flows[handle].endpoint.value.timeout(now: now, settings: shared.settings.tcp), of: handle)
         }
         if let dial = flows[handle].dial {
             if dials[dial].deadline <= now {
@@ -101,7 +101,7 @@ extension Worker {
             }
         } else if flows[handle].upstream != nil {
             if !flows[handle].hasKeepalive, flows[handle].opened + settledAfter <= now { keepAlive(handle) }
-            if flows[handle].relay.deadline(settings.relay) <= now { relayIsOverdue(handle) }
+            if flows[handle].relay.deadline(shared.settings.relay) <= now { relayIsOverdue(handle) }
         } else if flows[handle].client != nil, flows[handle].relay.deadline(Self.farewell) <= now {
             return close(handle)
         }
@@ -110,7 +110,7 @@ extension Worker {
 
     /// Has the kernel find out whether a silent upstream is still there.
     private mutating func keepAlive(_ handle: Handle) {
-        let silence = settings.upstreamKeepalive
+        let silence = shared.settings.upstreamKeepalive
         flows[handle].hasKeepalive = true
         flows[handle].upstream.value.socket.setKeepAlive(idle: silence, interval: silence / 4, count: 4)
     }

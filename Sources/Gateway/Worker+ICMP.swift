@@ -44,12 +44,12 @@ extension Worker {
         let length = ICMPEchoReply.write(
             to: bytes, ip, identification: UInt16(truncatingIfNeeded: counters.echoReplies), into: &span,
             withVirtio: false)
-        sendDatagram(answer.span.extracting(0..<length), mtu: settings.tcp.interfaceMTU)
+        sendDatagram(answer.span.extracting(0..<length), mtu: shared.settings.tcp.interfaceMTU)
     }
 
     /// Sends an ICMP error about a packet where that is allowed; returns whether it did.
     mutating func sendError(_ error: ICMPError, about bytes: Span<UInt8>, _ ip: IPPacket) -> Bool {
-        guard ICMPError.isAllowed(about: bytes, ip), !settings.datagrams.broadcasts.contains(ip.destination) else {
+        guard ICMPError.isAllowed(about: bytes, ip), !shared.settings.datagrams.broadcasts.contains(ip.destination) else {
             counters.droppedNoise += 1
             return false
         }

@@ -19,8 +19,8 @@ struct Burst {
 extension Worker {
     /// Adds a line, if its level is wanted.
     mutating func log(_ level: LogLevel, _ event: String, _ fill: (inout LogLine) -> Void) {
-        guard level <= settings.logLevel else { return }
-        var line = LogLine(level, event: event, journal: settings.isJournal)
+        guard level <= shared.settings.logLevel else { return }
+        var line = LogLine(level, event: event, journal: shared.settings.isJournal)
         fill(&line)
         line.finish()
         logSink.append(line)
@@ -38,9 +38,9 @@ extension Worker {
     /// Adds the line of a flow that has ended.
     mutating func logFlow(_ flow: borrowing Flow) {
         let reason = flow.closeReason
-        guard settings.logLevel >= .info, settings.flowLog != .none else { return }
-        if settings.flowLog == .failed, !reason.isFailure { return }
-        var line = LogLine(.info, event: "flow", journal: settings.isJournal)
+        guard shared.settings.logLevel >= .info, shared.settings.flowLog != .none else { return }
+        if shared.settings.flowLog == .failed, !reason.isFailure { return }
+        var line = LogLine(.info, event: "flow", journal: shared.settings.isJournal)
         line.add("client", flow.key.client.description)
         if let target = flow.target { line.add("target", target.description) }
         line.add("in", name(of: flow.origin))
@@ -63,7 +63,7 @@ extension Worker {
     /// Adds the line of something that a stranger can make happen as often as he likes: one line a second for
     /// each kind, which says how many there were.
     mutating func logBurst(_ kind: String, _ key: FlowKey) {
-        guard settings.logLevel >= .info, settings.flowLog != .none else { return }
+        guard shared.settings.logLevel >= .info, shared.settings.flowLog != .none else { return }
         var burst = bursts[kind] ?? Burst(since: now - Self.burstInterval, key: key)
         burst.count += 1
         burst.key = key

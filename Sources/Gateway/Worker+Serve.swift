@@ -23,7 +23,7 @@ extension Worker {
     /// How old a flow is when its upstream gets keepalive probes: most are over long before, and save the calls.
     ///
     /// Half of the silence that the first probe waits for, so that none comes late.
-    var settledAfter: Interval { settings.upstreamKeepalive / 2 }
+    var settledAfter: Interval { shared.settings.upstreamKeepalive / 2 }
 
     /// How long a refused client may take to read why and to close.
     static var farewell: RelayLimits { RelayLimits(halfClose: .seconds(2), idle: .seconds(2)) }
@@ -116,7 +116,7 @@ extension Worker {
         if let dial = flows[handle].dial {
             deadline = min(deadline, dials[dial].deadline)
         } else if flows[handle].upstream != nil {
-            deadline = min(deadline, flows[handle].relay.deadline(settings.relay))
+            deadline = min(deadline, flows[handle].relay.deadline(shared.settings.relay))
             if !flows[handle].hasKeepalive { deadline = min(deadline, flows[handle].opened + settledAfter) }
         } else if let session = flows[handle].session {
             deadline = min(deadline, sessions[session].deadline)

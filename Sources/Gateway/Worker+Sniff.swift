@@ -31,7 +31,7 @@ struct Sniff {
 extension Worker {
     /// Accepts the client of a flow of the tunnel, and decides later.
     mutating func beginSniffing(_ handle: Handle, _ destination: Destination) {
-        let sniffer = Sniffer(limit: settings.sniff.octets)
+        let sniffer = Sniffer(limit: shared.settings.sniff.octets)
         flows[handle].sniff = sniffs.insert(Sniff(sniffer: sniffer, destination: destination))
         flows[handle].endpoint.value.accept()
         touch(handle)
@@ -44,7 +44,7 @@ extension Worker {
         case .dialling, .synReceived, .closed: return
         default: break
         }
-        if sniffs[sniff].deadline == .never { sniffs[sniff].deadline = now + settings.sniff.time }
+        if sniffs[sniff].deadline == .never { sniffs[sniff].deadline = now + shared.settings.sniff.time }
         let runs = flows[handle].endpoint.value.unreadRuns()
         var known = sniffs[sniff].sniffer.count
         for position in 0..<runs.runCount {

@@ -58,8 +58,8 @@ extension Worker {
     mutating func linger(_ key: FlowKey, _ phase: TCPEndpoint.Phase, _ record: TimeWaitRecord) {
         switch phase {
         case .timeWait, .closed(.aborted), .closed(.timedOut):
-            lingering.insert(key, record, until: now + settings.tcp.timeWait)
-            shared.owners?.release(key, by: index, keepingUntil: now + settings.tcp.timeWait, now: now)
+            lingering.insert(key, record, until: now + shared.settings.tcp.timeWait)
+            shared.owners?.release(key, by: index, keepingUntil: now + shared.settings.tcp.timeWait, now: now)
         default: shared.owners?.release(key, by: index)
         }
     }
@@ -70,7 +70,7 @@ extension Worker {
         cookiesEndAt = now + SYNCookies.lifetime
         let answer = cookies.answer(
             syn, client: key.client, target: key.target, timestampOffset: timestampOffset(of: key),
-            settings: settings.tcp, now: now)
+            settings: shared.settings.tcp, now: now)
         reply(answer, to: key)
     }
 
@@ -91,7 +91,7 @@ extension Worker {
         var flow = Flow(key: key, origin: .tunnel, at: now)
         flow.isFromCookie = true
         flow.endpoint = TCPEndpoint(
-            cookie: cookie, timestampOffset: timestampOffset(of: key), family: key.family, settings: settings.tcp,
+            cookie: cookie, timestampOffset: timestampOffset(of: key), family: key.family, settings: shared.settings.tcp,
             now: now)
         guard let handle = add(flow) else { return true }
         counters.cookiesAccepted += 1

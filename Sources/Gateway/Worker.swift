@@ -20,7 +20,6 @@ import Wire
 
 struct Worker: ~Copyable {
     let index: Int
-    let settings: GatewaySettings
     let shared: Shared
 
     // What it owns
@@ -86,11 +85,10 @@ struct Worker: ~Copyable {
     var tidyAt = Instant.never
 
     init(_ seed: consuming WorkerSeed) {
-        let settings = seed.settings
+        let settings = seed.shared.settings
         let workers = seed.shared.mailboxes.count
         var random = SystemRandom()
         index = seed.index
-        self.settings = settings
         logSink = LogSink(isJournal: settings.isJournal)
         shared = seed.shared
         resolver = seed.resolver
@@ -100,7 +98,6 @@ struct Worker: ~Copyable {
         pool = BufferPool(budget: settings.bufferMemory / workers)
         halfOpen = HalfOpen(
             limit: settings.halfOpen / workers, perDevice: max(1, settings.halfOpenPerDevice / workers))
-        fragments = Fragments(budget: settings.fragmentMemory / workers, lifetime: settings.fragmentTime)
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
         icmpLimits = RateLimiter(perSecond: (settings.icmpPerSecond + workers - 1) / workers, seed: random.key())
         fragments = Fragments(

@@ -6,7 +6,6 @@ import Synchronization
 
 struct WorkerSeed: ~Copyable, Sendable {
     let index: Int
-    let settings: GatewaySettings
     let shared: Shared
     var queue: TunnelQueue?
     var poller: Poller

@@ -123,8 +123,6 @@ struct Startup {
         settings.names = names(configuration, isJournal: settings.isJournal, level: settings.logLevel)
         settings.network = network(configuration)
         settings.datagrams = datagrams(configuration)
-        settings.fragmentMemory = limits.fragments
-        settings.fragmentTime = limits.fragmentTime
         settings.sniff.octets = limits.sniffBytes
         settings.sniff.time = limits.sniffTime
         return settings
@@ -138,9 +136,9 @@ struct Startup {
         settings.service = configuration.dns.mode == .off ? nil : ownQuestions
         settings.flowsPerDevice = configuration.limits.udpFlows
         settings.idle = configuration.limits.udpIdle
-        settings.serviceIdle = configuration.limits.dnsIdle
         settings.fragmentMemory = configuration.limits.fragments
         settings.fragmentTime = configuration.limits.fragmentTime
+        settings.serviceIdle = configuration.limits.dnsIdle
         settings.broadcasts = [configuration.dns.pool.broadcast].compactMap(\.self)
         return settings
     }

@@ -161,13 +161,10 @@ extension WorkerTests {
 
         /// The loop itself, on its own thread.
         @Test func aWorkerRunsUntilItIsToldToStop() throws {
-            let bench = try Bench()
-            let settings = bench.settings
-            var quiet = settings
-            quiet.logLevel = .error
+            let bench = try Bench { $0.logLevel = .error }
             let pair = try TunnelPair(hasVirtioHeader: false)
             let seed = WorkerSeed(
-                index: 0, settings: quiet, shared: bench.shared, queue: pair.gateway, poller: try Poller(),
+                index: 0, shared: bench.shared, queue: pair.gateway, poller: try Poller(),
                 resolver: try NameResolver(wakeUp: bench.shared.mailboxes[0].bell))
             try seed.watch()
             let thread = try WorkerThread.start(name: "worker", owning: seed) { seed in

@@ -95,7 +95,8 @@ extension LabTests {
             let after = try setting.load("short", 20, 4)
             #expect(after.results == ["good": 20] && after.slowest < 1, "\(after)")
             let load = try Setting.read(steady, within: 30)
-            #expect(Array(load.results.keys) == ["good"] && load.slowest < 1, "\(load)")
+            // A queue that the flood has filled may drop a SYN; its sender repeats it after 1 s, then 2 s (RFC 6298).
+            #expect(Array(load.results.keys) == ["good"] && load.slowest < 3.5, "\(load)")
             _ = try setting.daemon.snapshot(within: 20) { $0["flows"] == 0 }
             try setting.expectEmpty(descriptors: before)
         }

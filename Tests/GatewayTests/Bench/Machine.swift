@@ -17,11 +17,11 @@ final class Machine {
     /// The lines that the worker has said.
     private(set) var log = ""
 
-    init(_ index: Int, settings: GatewaySettings, shared: Shared, hasVirtioHeader: Bool) throws {
+    init(_ index: Int, shared: Shared, hasVirtioHeader: Bool) throws {
         self.index = index
         let pair = try TunnelPair(hasVirtioHeader: hasVirtioHeader)
         let seed = WorkerSeed(
-            index: index, settings: settings, shared: shared, queue: pair.gateway, poller: try Poller(),
+            index: index, shared: shared, queue: pair.gateway, poller: try Poller(),
             resolver: try NameResolver(wakeUp: shared.mailboxes[index].bell))
         try seed.watch()
         worker = Worker(seed)
