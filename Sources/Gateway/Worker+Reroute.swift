@@ -44,7 +44,7 @@ extension Worker {
         }
         let route = policy.route(to: destination, from: flows[handle].key.client.address)
         guard case .upstream(let upstream) = route.way else { return true }
-        return upstream !== outbound
+        return !upstream.isSame(as: outbound)
     }
 
     /// What was learned about upstreams that are in no profile any more goes.
