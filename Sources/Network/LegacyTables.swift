@@ -40,8 +40,8 @@ enum LegacyTables {
             guard let outcome = try? Tool.run("\(tool)-save", ["-t", "filter"], input: ""), outcome.status == 0 else {
                 continue
             }
-            // The newer one shows its own rules, and says in a comment that there are others.
-            if !outcome.output.contains("-legacy tables present") { return (outcome.output, tool) }
+            // The newer one shows its own rules, and warns that there are others.
+            if !outcome.errors.contains("-legacy tables present") { return (outcome.output, tool) }
         }
         return nil
     }

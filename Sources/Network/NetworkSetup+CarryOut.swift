@@ -16,6 +16,19 @@ extension NetworkSetup {
     mutating func carryOut(
         _ script: NetworkScript, on machine: KernelNetwork, lent wanted: [NetworkPlan.Lent]
     ) throws(NetworkError) -> [String] {
+        try ChangeLock.hold(Self.directory(of: statePath)) { () throws(NetworkError) in
+            try carryOutAlone(script, on: machine, lent: wanted)
+        }
+    }
+
+    /// Where a state file is.
+    static func directory(of statePath: String) -> String {
+        statePath.lastIndex(of: "/").map { String(statePath[..<$0]) } ?? "."
+    }
+
+    private mutating func carryOutAlone(
+        _ script: NetworkScript, on machine: KernelNetwork, lent wanted: [NetworkPlan.Lent]
+    ) throws(NetworkError) -> [String] {
         let saved = try SavedState.read(statePath)
         let changes = NetworkChanges(from: machine, to: script, former: saved.addresses)
         let settings = Settings.pending(script.settings, saved)

@@ -8,6 +8,12 @@ extension NetworkSetup {
     ///
     /// Each step is tried, whatever became of the others; the first failure is thrown at the end.
     public static func cleanup(statePath: String = NetworkNames.statePath) throws(NetworkError) {
+        try ChangeLock.hold(directory(of: statePath)) { () throws(NetworkError) in
+            try cleanupAlone(statePath)
+        }
+    }
+
+    private static func cleanupAlone(_ statePath: String) throws(NetworkError) {
         var failures: [NetworkError] = []
         let machine = try Self.machine()
         var saved = SavedState()

@@ -114,6 +114,24 @@ extension LabTests {
             #expect(try lab.run(.device, ["ping", "-c", "1", "-W", "1", "198.51.100.10"]).status == 0)
         }
 
+        @Test(
+            "and so is one of the older iptables, where the kernel still has it",
+            .enabled(if: Lab.has("iptables-legacy")))
+        func namesLegacyChains() throws {
+            let lab = try Lab()
+            guard try lab.run(.gateway, ["iptables-legacy", "-P", "FORWARD", "DROP"]).status == 0 else { return }
+            let driver = try NetworkDriver(lab, "setup gateway\nlan lan names\n")
+            let mending = "iptables-legacy -I FORWARD -i lan -j ACCEPT; iptables-legacy -I FORWARD -o lan -j ACCEPT"
+            #expect(driver.hasNotice(mending))
+            #expect(try lab.run(.device, ["ping", "-c", "1", "-W", "1", "198.51.100.10"]).status != 0)
+            try lab.shell(.gateway, mending)
+            #expect(try lab.run(.device, ["ping", "-c", "1", "-W", "1", "198.51.100.10"]).status == 0)
+            // Nobody is told of such a change: the next look finds it.
+            let named = driver.lines("notice: ").filter { $0.contains("iptables-legacy") }.count
+            try driver.update("setup gateway\nlan lan all\n")
+            #expect(driver.lines("notice: ").filter { $0.contains("iptables-legacy") }.count == named)
+        }
+
         @Test("a second machine's address with an upstream's link address is exempt as soon as it is seen (B192)")
         func learnsAddresses() throws {
             let lab = try Lab()

@@ -52,13 +52,22 @@ public final class Daemon {
     /// Starts it, waits until it is ready and leads the device's traffic into its TUN device.
     public init(_ lab: Lab, _ settings: Settings = Settings(), routed: Bool = true) throws {
         self.lab = lab
-        let file = Self.file(lab)
-        try settings.text.write(to: file, atomically: true, encoding: .utf8)
-        program = try lab.start(
-            .gateway,
-            settings.wrapper + ["\(Lab.binaries)/starshipd", "--config", file.path] + settings.arguments)
+        program = try Self.launch(lab, settings)
         try program.waitFor("event=ready", within: 15)
         if routed { try lab.route() }
+    }
+
+    /// Starts it and waits for nothing.
+    public static func launch(_ lab: Lab, _ settings: Settings) throws -> LabProgram {
+        try write(settings, lab)
+        return try lab.start(
+            .gateway,
+            settings.wrapper + ["\(Lab.binaries)/starshipd", "--config", file(lab).path] + settings.arguments)
+    }
+
+    /// Puts a configuration where it is read.
+    public static func write(_ settings: Settings, _ lab: Lab) throws {
+        try settings.text.write(to: file(lab), atomically: true, encoding: .utf8)
     }
 
     private static func file(_ lab: Lab) -> URL { lab.directory.appending(path: "starshipd.json5") }
@@ -66,7 +75,7 @@ public final class Daemon {
     /// Has it read another configuration while it runs, and waits until the log says what became of it.
     public func reload(_ settings: Settings, until event: String = "switch") throws {
         let before = events(event).count
-        try settings.text.write(to: Self.file(lab), atomically: true, encoding: .utf8)
+        try Self.write(settings, lab)
         program.signal(.hangUp)
         guard Lab.wait(5, until: { events(event).count > before }) else {
             throw LabError("no event=\(event) came: \(program.errors.suffix(2000))")
