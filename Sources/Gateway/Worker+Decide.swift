@@ -80,6 +80,7 @@ extension Worker {
             if case .name(let name) = target.host { destination.name = name.lowercased() }
             return .goes(destination, Route(way: .upstream(policy.direct), profile: policy.settings.active))
         }
+        if shared.isListener(target) { return .refused(.ownListener) }
         let device = flows[handle].key.client.address
         if case .name(let text) = target.host, (try? DomainName.normalise(text)) == nil {
             return .refused(.badRequest("\(text) is no name of a host"))
