@@ -62,7 +62,7 @@ extension WorkerTests {
         }
 
         /// B146: the stream would come in again by the listener, and again.
-        @Test("our own listener is no target, however it is spelled", arguments: ["127.0.0.1", "127.9.9.9", "LocalHost"])
+        @Test("our own listener is no target", arguments: ["127.0.0.1", "127.9.9.9", "LocalHost"])
         func ownListener(host: String) throws {
             let bench = try Bench(listeners: [.socks([]), .http([])])
             for listener in bench.shared.listeners {
