@@ -3,6 +3,7 @@
 import Addresses
 import Bytes
 import LinuxIO
+import Network
 import Routing
 import Upstreams
 
@@ -40,12 +41,17 @@ extension Gateway {
             control.clear()
         }
         let policy = shared.policy
+        var report = routingReport(policy)
+        if keeper != nil {
+            report.notices = keeper.value.notices.map(\.description)
+            report.insists = keeper.value.insistences().map(\.description)
+        }
         let line = Snapshot.json(
             box.content, profile: policy.activeID,
             learned: Snapshot.Learned(
                 usesAbsoluteForm: policy.active.usesAbsoluteForm,
                 rejectsCredentials: policy.active.credentialsAreLockedOut(at: Clock.now())),
-            routing: routingReport(policy),
+            routing: report,
             descriptors: DescriptorLimit.used(),
             residentKiB: ProcessMemory.resident() >> 10)
         StandardError.write(line + "\n")

@@ -40,6 +40,10 @@ enum Snapshot {
         var fakeNames = 0
         var seenAnswers = 0
         var counters: [(name: String, value: Int)] = []
+        /// What is not as it should be about the network, and is not ours to change.
+        var notices: [String] = []
+        /// Which devices want a resolver of their own, and what to change on them.
+        var insists: [String] = []
     }
 
     /// The reports added up: counters, flows by state, close reasons by kind.
@@ -67,6 +71,7 @@ enum Snapshot {
             "\"buffer_bytes_used\":\(sum(reports, \.chunksUsed) * BufferPool.chunkSize)",
             "\"buffer_bytes_resident\":\(sum(reports, \.chunksResident) * BufferPool.chunkSize)",
             "\"descriptors\":\(descriptors)", "\"resident_kib\":\(residentKiB)", "\"states\":\(object(states))",
+            "\"notices\":\(list(routing.notices))", "\"insists\":\(list(routing.insists))",
             "\"reasons\":\(object(reasons))", "\"counters\":\(object(counters))",
         ]
         return "{\(fields.joined(separator: ","))}"
@@ -80,6 +85,8 @@ enum Snapshot {
         let pairs = values.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\($0.value)" }
         return "{\(pairs.joined(separator: ","))}"
     }
+
+    private static func list(_ texts: [String]) -> String { "[\(texts.map(quoted).joined(separator: ","))]" }
 
     private static func quoted(_ text: String) -> String {
         var result = "\""
