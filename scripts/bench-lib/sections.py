@@ -133,6 +133,13 @@ class Throughput(Section):
         return self.options.seconds
 
 
+class Forward(Throughput):
+    """What no list names, beside the plain forwarding path: our rules must cost it nothing."""
+
+    workloads = (("up1", "up", 1), ("down1", "down", 1), ("up8", "up", 8), ("down8", "down", 8))
+    prefix = "forwarded "
+
+
 class Loss(Throughput):
     """Eight streams over the emulated link: 10 ms each way, 1 % loss in each direction."""
 
@@ -270,6 +277,7 @@ SECTIONS = {
     "cps": (Rate,),
     "latency": (Latency,),
     "memory": (Memory,),
+    "forward": (Forward,),
     "loss": (Loss, HeavyLoss),
     "scaling": (Scaling,),
     "routing": (Routing,),
