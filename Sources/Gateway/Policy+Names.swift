@@ -15,12 +15,14 @@ extension Policy {
         let outcome = settings.profiles[position].rules.verdict(forName: name, device: device)
         guard case .settled(let decision) = outcome else { return .fake }
         let maximumTTL = settings.profiles[position].rules.mode == .domain ? settings.maximumTTL : nil
+        // Where what is not proxied leaves by an upstream, that one may know names which the resolvers here do not.
+        let real = NameVerdict.real(maximumTTL: maximumTTL, fakesUnknown: settings.egress != nil)
         if decision.origin == nil {
             if list(of: name, in: settings.phones.denied) != nil { return .nonexistent }
-            if list(of: name, in: settings.phones.direct) != nil { return .real(maximumTTL: maximumTTL) }
+            if list(of: name, in: settings.phones.direct) != nil { return real }
         }
         switch decision.verdict {
-        case .direct: return .real(maximumTTL: maximumTTL)
+        case .direct: return real
         // A refused name has an address too: the flow log says why nothing answers there.
         case .proxy, .profile, .reject: return .fake
         }

@@ -6,8 +6,9 @@ public import Addresses
 public enum NameVerdict: Equatable, Sendable {
     /// The name is proxied: it has an address of the fake range.
     case fake
-    /// The resolvers' answer, with TTLs of at most so many seconds.
-    case real(maximumTTL: UInt32?)
+    /// The resolvers' answer, with TTLs of at most so many seconds; a name that they do not know may be known where its
+    /// flows go, and then has a fake address.
+    case real(maximumTTL: UInt32?, fakesUnknown: Bool = false)
     /// NXDOMAIN.
     case nonexistent
     /// The name exists and has nothing (NODATA).

@@ -2,6 +2,7 @@
 /// sends them through a proxy.
 
 public import Addresses
+import Wire
 
 /// What is known about a name before any rule is asked.
 public enum DNSSpecialName: Equatable, Sendable {
@@ -72,6 +73,19 @@ public struct DNSSpecialNames: Sendable {
         ("local", .nonexistent), ("invalid", .nonexistent), ("onion", .nonexistent), ("localhost", .loopback),
         // What routers call their own network. Reverse names and `home.arpa` (RFC 8375) are below `arpa`.
         ("lan", .local), ("arpa", .arpa), ("internal", .internet),
+    ]
+
+    /// Whether a name that the network here does not know can be known elsewhere: it is no address, and its last label is
+    /// none that the Internet has not and will not have.
+    public static func mayExistElsewhere(_ name: String) -> Bool {
+        guard case .name? = Host.parse(name), let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
+        return !neverPublic.contains(String(name[name.utf8.index(after: dot)...]))
+    }
+
+    /// RFC 6761, RFC 6762 (with its appendix G), RFC 7686, RFC 9476, and what ICANN keeps free for private use.
+    private static let neverPublic: Set<String> = [
+        "alt", "arpa", "corp", "example", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain",
+        "localhost", "mail", "onion", "private", "test",
     ]
 
     private static let loopback = DNSSpecialName.addresses([

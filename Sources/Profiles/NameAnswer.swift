@@ -8,8 +8,9 @@ public import Routing
 public enum NameAnswer: Equatable, Sendable {
     /// An address of the pool.
     case fake
-    /// What the resolvers say, with a time to live no longer than this.
-    case real(maximumTTL: Interval?)
+    /// What the resolvers say, with a time to live no longer than this; where they do not know the name, an address of
+    /// the pool.
+    case real(maximumTTL: Interval?, fakesUnknown: Bool = false)
     /// These addresses, the gateway's own among them.
     case addresses([IPAddress])
     /// There is no such name.
@@ -28,6 +29,8 @@ public struct Surroundings: Sendable {
     public var direct: [RuleList] = []
     /// Lists of names that do not exist here where no rule says otherwise: known servers of encrypted DNS.
     public var denied: [RuleList] = []
+    /// Whether the name can be known anywhere, if not here.
+    public var mayExistElsewhere = true
     /// The interface that the device is on.
     public var interface: String?
 
@@ -54,15 +57,15 @@ extension ResolvedConfiguration {
         guard case .settled(let decision) = rules(of: profile.id).verdict(forName: name, device: device) else {
             return (proxied, "what becomes of a flow to it depends on more than the name")
         }
-        let cap = rules(of: profile.id).mode == .domain ? dns.maximumTTL : nil
+        let fakesUnknown = configuration.egress != .direct && dns.mode == .fake && surroundings.mayExistElsewhere
+        let real = NameAnswer.real(
+            maximumTTL: rules(of: profile.id).mode == .domain ? dns.maximumTTL : nil, fakesUnknown: fakesUnknown)
         if decision.origin == nil {
             if let list = Surroundings.list(of: name, in: surroundings.denied) { return (.nonexistent, list) }
-            if let list = Surroundings.list(of: name, in: surroundings.direct) {
-                return (.real(maximumTTL: cap), list)
-            }
+            if let list = Surroundings.list(of: name, in: surroundings.direct) { return (real, list) }
         }
         switch decision.verdict {
-        case .direct: return (.real(maximumTTL: cap), "it is direct")
+        case .direct: return (real, "it is direct")
         case .reject: return (proxied, "it is refused")
         case .proxy, .profile: return (proxied, "it is proxied")
         }
@@ -98,7 +101,9 @@ extension ResolvedConfiguration {
         case .fake:
             return dns.families == .both
                 ? "A from \(dns.pool), AAAA from \(dns.pool6), TTL 1" : "A from \(dns.pool), TTL 1; AAAA empty"
-        case .real(let cap): return "the real answer" + (cap.map { ", TTL at most \(Quantity.text($0))" } ?? "")
+        case .real(let cap, let fakesUnknown):
+            let bound = cap.map { ", TTL at most \(Quantity.text($0))" } ?? ""
+            return "the real answer" + bound + (fakesUnknown ? "; where no resolver knows it, \(words(.fake))" : "")
         case .addresses(let addresses): return addresses.map(\.description).joined(separator: " ")
         case .nonexistent: return "no such name"
         case .empty: return "empty"

@@ -17,6 +17,7 @@ enum Explain {
         surroundings.denied = lists.denied
         surroundings.interface = question.source.flatMap(interface(of:))
         surroundings.special = question.name.flatMap { special($0, resolved.configuration) }
+        surroundings.mayExistElsewhere = question.name.map(DNSSpecialNames.mayExistElsewhere) ?? true
         return resolved.explain(question, in: surroundings)
     }
 

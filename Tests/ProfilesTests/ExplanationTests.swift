@@ -197,5 +197,10 @@ struct ExplanationTests {
         let found = try explain("other.example:443", of: text)
         #expect(found["capture"] == "all: egress \"squid\"")
         #expect(found["outbound"] == "egress, the upstream of squid: http s.example:3128, half-close pass, http80 auto")
+        let real = "the real answer, TTL at most 60s"
+        let fake = "A from 198.18.0.0/15, TTL 1; AAAA empty"
+        #expect(found["dns"] == "\(real); where no resolver knows it, \(fake): it is direct")
+        let onlyReal = text.replacing("dns: {}", with: "dns: { mode: 'snoop' }")
+        #expect(try explain("other.example:443", of: onlyReal)["dns"] == "\(real): it is direct")
     }
 }

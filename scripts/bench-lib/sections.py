@@ -43,10 +43,10 @@ class Section:
             raise
         return self.lab
 
-    def undisturbed(self, name, measure):
-        """Runs a measurement, at most twice more when others took CPU, and keeps the least disturbed one."""
+    def undisturbed(self, name, measure, attempts=3):
+        """Runs a measurement, again when others took CPU, and keeps the least disturbed one."""
         best = None
-        for _ in range(3 if self.options.repeat_disturbed else 1):
+        for _ in range(attempts if self.options.repeat_disturbed else 1):
             meter = Meter(self.processes, self.lab.processes)
             profile = Profile(self.options.profile, self.processes, f"{self.gateway.name}-{name}")
             meter.start()
