@@ -51,6 +51,7 @@ public struct AnswerRules: Sendable {
         switch verdict(query.name) {
         case .fake: return planProxied(query)
         case .real(let maximumTTL): return .forward(maximumTTL: maximumTTL)
+        case .addresses(let addresses): return .addresses(addresses)
         case .nonexistent: return .nonexistent
         case .empty: return .empty
         case .refused: return .refused

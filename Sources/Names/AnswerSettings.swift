@@ -8,6 +8,8 @@ public enum NameVerdict: Equatable, Sendable {
     case fake
     /// The resolvers' answer, with TTLs of at most so many seconds.
     case real(maximumTTL: UInt32?)
+    /// These and no others: what looks at an address alone wants to see the right one.
+    case addresses([IPAddress])
     /// NXDOMAIN.
     case nonexistent
     /// The name exists and has nothing (NODATA).
@@ -43,8 +45,6 @@ public struct AnswerSettings: Equatable, Sendable {
     public var ownHosts: Set<String> = []
     /// The gateway's own addresses, as `starship.internal` has them.
     public var gateway: [IPAddress] = []
-    /// Whether devices may use iCloud Private Relay, and learn of resolvers of their own.
-    public var allowsPrivateRelay = false
 
     public init() {}
 }

@@ -39,7 +39,9 @@ final class NameBook: Sendable {
     var directory: NameDirectory {
         NameDirectory(
             verdict: { name, _ in
-                name == "refused.test" ? .refused : name.hasSuffix("example.test") ? .fake : .real(maximumTTL: 60)
+                if name.hasSuffix("denied.test") { return .nonexistent }
+                return name == "refused.test"
+                    ? .refused : name.hasSuffix("example.test") ? .fake : .real(maximumTTL: 60)
             },
             fakeAddress: { name, type, _, _ in self.address(name, type) },
             fakeName: { address in self.pages.withLock { $0.names[address] } },
