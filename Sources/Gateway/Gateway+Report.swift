@@ -50,7 +50,8 @@ extension Gateway {
             box.content, profile: policy.activeID,
             learned: Snapshot.Learned(
                 usesAbsoluteForm: policy.active.usesAbsoluteForm,
-                rejectsCredentials: policy.active.credentialsAreLockedOut(at: Clock.now())),
+                rejectsCredentials: policy.active.credentialsAreLockedOut(at: Clock.now()),
+                isLost: policy.active.isLost(at: Clock.now()), decrypts: policy.active.decrypts(at: Clock.now())),
             routing: report,
             descriptors: DescriptorLimit.used(),
             residentKiB: ProcessMemory.resident() >> 10)
@@ -59,6 +60,7 @@ extension Gateway {
 
     private func routingReport(_ policy: Policy) -> Snapshot.Routing {
         var report = Snapshot.Routing()
+        report.connectivity = policy.settings.phones.connectivity
         report.mode = policy.settings.profiles[policy.settings.active].rules.mode.rawValue
         switch policy.capture(ofProfile: policy.settings.active) {
         case .names: report.capture = "names"

@@ -53,6 +53,7 @@ public struct AnswerRules: Sendable {
         case .real(let maximumTTL, let fakesUnknown):
             let isFaked = fakesUnknown && settings.mode == .fakeIP && DNSSpecialNames.mayExistElsewhere(query.name)
             return .forward(maximumTTL: maximumTTL, fakesUnknown: isFaked)
+        case .addresses(let addresses): return .addresses(addresses)
         case .nonexistent: return .nonexistent
         case .empty: return .empty
         case .refused: return .refused

@@ -9,6 +9,8 @@ public enum NameVerdict: Equatable, Sendable {
     /// The resolvers' answer, with TTLs of at most so many seconds; a name that they do not know may be known where its
     /// flows go, and then has a fake address.
     case real(maximumTTL: UInt32?, fakesUnknown: Bool = false)
+    /// These and no others: what looks at an address alone wants to see the right one.
+    case addresses([IPAddress])
     /// NXDOMAIN.
     case nonexistent
     /// The name exists and has nothing (NODATA).
@@ -44,8 +46,6 @@ public struct AnswerSettings: Equatable, Sendable {
     public var ownHosts: Set<String> = []
     /// The gateway's own addresses, as `starship.internal` has them.
     public var gateway: [IPAddress] = []
-    /// Whether devices may use iCloud Private Relay, and learn of resolvers of their own.
-    public var allowsPrivateRelay = false
 
     public init() {}
 }

@@ -21,13 +21,11 @@ public struct DNSSpecialNames: Sendable {
     private let local: DNSSuffixes
     private let ownHosts: Set<String>
     private let gateway: [IPAddress]
-    private let allowsPrivateRelay: Bool
 
     public init(_ settings: AnswerSettings) {
         local = DNSSuffixes(settings.localNames)
         ownHosts = settings.ownHosts
         gateway = settings.gateway
-        allowsPrivateRelay = settings.allowsPrivateRelay
     }
 
     /// What a name means by itself, or nil when it is like any other.
@@ -35,7 +33,6 @@ public struct DNSSpecialNames: Sendable {
         if name.isEmpty || local.contains(name) || ownHosts.contains(name) { return .local }
         if !name.utf8.contains(UInt8(ascii: ".")) { return name == "localhost" ? Self.loopback : .local }
         if let zone = Self.zone(of: name) { return meaning(of: name, in: zone) }
-        if !allowsPrivateRelay, let answer = Self.encrypted[name] { return answer }
         return Self.clocks.contains(name) ? .local : nil
     }
 
@@ -91,14 +88,6 @@ public struct DNSSpecialNames: Sendable {
     private static let loopback = DNSSpecialName.addresses([
         IPAddress(v4: 0x7f00_0001), IPAddress(high: 0, low: 1),
     ])
-
-    /// What devices look at before they go past the network's resolver, and how it says that they shall not.
-    ///
-    /// Apple and Mozilla ask operators for these negative answers.
-    private static let encrypted: [String: DNSSpecialName] = [
-        "mask.icloud.com": .nonexistent, "mask-h2.icloud.com": .nonexistent, "mask-canary.icloud.com": .nonexistent,
-        "doh.dns.apple.com": .nonexistent, "use-application-dns.net": .nonexistent,
-    ]
 
     /// Servers of time: what they are asked is no TCP stream, and a clock is needed before any certificate is good.
     private static let clocks = DNSSuffixes([

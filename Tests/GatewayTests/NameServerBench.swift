@@ -39,6 +39,7 @@ final class NameBook: Sendable {
     var directory: NameDirectory {
         NameDirectory(
             verdict: { name, _ in
+                if name.hasSuffix("denied.test") { return .nonexistent }
                 if name == "refused.test" { return .refused }
                 if name.hasSuffix("example.test") { return .fake }
                 return .real(maximumTTL: 60, fakesUnknown: !name.hasSuffix("known.net"))

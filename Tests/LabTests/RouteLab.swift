@@ -34,6 +34,7 @@ struct RouteLab {
                 "--log-facility=-", "--local-ttl=300", "--local=/example/",
                 "--host-record=web.example,198.51.100.10,2001:db8:51::10",
                 "--host-record=news.example,198.51.100.10,2001:db8:51::10", "--host-record=edge.example,198.51.100.10",
+                "--host-record=www.google.com,198.51.100.10",
                 "--cname=shop.example,edge.example", "--host-record=socket.example,198.51.100.11",
             ] + (knowsAll ? ["--address=/#/"] : []))
         proxy = try Upstream.tinyproxy.start(in: lab)

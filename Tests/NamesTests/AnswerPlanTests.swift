@@ -94,18 +94,19 @@ struct AnswerPlanTests {
         #expect(try Self.plan("corporate.local", .address4, rules) == .nonexistent)
     }
 
-    /// B094: at once and for every type, although a rule proxies them; unless allowed.
-    @Test(
-        "a phone is told not to go past us",
-        arguments: [
-            "mask.icloud.com", "mask-h2.icloud.com", "mask-canary.icloud.com", "doh.dns.apple.com",
-            "use-application-dns.net",
-        ])
-    func privateRelay(name: String) throws {
-        for type in [DNSType.address4, .address6, .https] { #expect(try Self.plan(name, type) == .nonexistent) }
-        let allowing = Self.rules { $0.allowsPrivateRelay = true }
-        #expect(try Self.plan("mask.icloud.com", .address4, allowing) == .fake(.address4))
-        #expect(try Self.plan("_dns.resolver.arpa", .service, allowing) == .empty)
+    /// B094: at once and for every type.
+    @Test func aNameThatDoesNotExistHereHasNoTypeAtAll() throws {
+        for type in [DNSType.address4, .address6, .https] {
+            let plan = Self.rules().plan(for: try parse(query("mask.icloud.com", type)), verdict: { _ in .nonexistent })
+            #expect(plan == .nonexistent)
+        }
+    }
+
+    @Test func aNameMayHaveTheAddressesThatAreWantedOfIt() throws {
+        let address = IPAddress("131.107.255.255")
+        let plan = Self.rules().plan(
+            for: try parse(query("dns.msftncsi.com", .address4)), verdict: { _ in .addresses([address]) })
+        #expect(plan == .addresses([address]))
     }
 
     /// What the network here does not know an upstream may know, with or without a resolver's word for it.
