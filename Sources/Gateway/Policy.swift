@@ -5,7 +5,8 @@
 ///
 ///     device ──▶ profile ──▶ rules ──▶ verdict ──▶ an upstream, the target itself, or no
 ///
-/// An upstream that two policies in a row have in common is the same object, with what was learned about it.
+/// An upstream that two policies in a row have in common keeps its number and what was learned about it, whatever else
+/// is new: flows that go there stay.
 
 import Addresses
 import Routing
@@ -22,24 +23,26 @@ final class Policy: Sendable {
     /// Our own DNS service; nil where there is none.
     let dnsService: Upstream?
 
-    /// Takes over the upstreams of the policy before where their settings are the same.
+    /// Takes over the upstreams of the policy before.
     init(_ settings: RoutingSettings, after previous: Policy? = nil) throws(UpstreamSettingsError) {
         self.settings = settings
         var next = previous.map { $0.highestNumber + 1 } ?? 0
+        var known = previous?.all ?? []
         func upstream(_ settings: UpstreamSettings) throws(UpstreamSettingsError) -> Upstream {
-            if let known = previous?.all.first(where: { $0.settings == settings }) { return known }
-            defer { next += 1 }
-            return try Upstream(settings, number: next)
+            if let same = known.last(where: { $0.settings == settings }) { return same }
+            let upstream: Upstream
+            if let same = known.first(where: { $0.settings.isSameUpstream(as: settings) }) {
+                upstream = try Upstream(settings, continuing: same)
+            } else {
+                upstream = try Upstream(settings, number: next)
+                next += 1
+            }
+            // Two profiles with one upstream share what is learned about it.
+            known.append(upstream)
+            return upstream
         }
         var upstreams: [Upstream] = []
-        for profile in settings.profiles {
-            // Two profiles with one upstream share what is learned about it.
-            if let shared = upstreams.first(where: { $0.settings == profile.upstream }) {
-                upstreams.append(shared)
-            } else {
-                upstreams.append(try upstream(profile.upstream))
-            }
-        }
+        for profile in settings.profiles { upstreams.append(try upstream(profile.upstream)) }
         self.upstreams = upstreams
         direct = try upstream(settings.direct)
         if let service = settings.dnsService {

@@ -45,7 +45,9 @@ extension Worker {
         let route = policy.route(
             to: destination, from: flows[handle].key.client.address, asksNoCheck: !isAnswered)
         switch route.way {
-        case .upstream(let upstream): return outbound == nil || upstream !== outbound && route.standIn !== outbound
+        case .upstream(let upstream):
+            guard let outbound else { return true }
+            return !upstream.isSame(as: outbound) && route.standIn?.isSame(as: outbound) != true
         case .answer: return !isAnswered
         case .refused: return true
         }

@@ -163,7 +163,8 @@ struct FirewallText {
     ///
     /// A flow that had the uplink's address would keep it on its way into the TUN device, and one that was first
     /// seen on its way there has none to leave by the uplink with. What has no mark and no other address, as
-    /// IPv6, passes: the gateway itself resets what it does not know.
+    /// IPv6, passes: the gateway itself resets what it does not know. UDP comes here no longer than until the
+    /// kernel has forgotten it (`StrandedFlows`).
     private var switched: [String] {
         let into = "oifname \(tunnel) ct direction original"
         return forDevices("\(into) ct status snat jump refuse")

@@ -154,8 +154,7 @@ extension Startup {
         case .host: settings = NetworkSettings(setup: .host)
         }
         settings.lan = options.lan.map { lan in
-            NetworkSettings.LAN(
-                interface: lan.interface, profile: lan.profile.flatMap { position(of: $0, configuration) })
+            NetworkSettings.LAN(interface: lan.interface, profile: lan.profile)
         }
         settings.uplinks = options.uplink.map { [$0] } ?? []
         settings.mark = NetworkPlan.Mark(value: options.mark.value, mask: options.mark.mask)
