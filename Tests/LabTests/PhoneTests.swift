@@ -14,7 +14,8 @@ extension LabTests {
         private func page(_ routes: RouteLab, _ url: String, _ options: String...) throws -> String {
             let name = String(url.split(separator: "/")[1])
             let address = try routes.address(of: name)
-            let curl = ["curl", "-sS", "--max-time", "5", "-w", " %{http_code}", "--resolve", "\(name):*:\(address)"]
+            let places = ["80", "443"].flatMap { ["--resolve", "\(name):\($0):\(address)"] }
+            let curl = ["curl", "-sS", "--max-time", "5", "-w", " %{http_code}"] + places
             let result = try routes.lab.run(.device, curl + options + [url])
             return result.status == 0 ? result.output : "failed \(result.status)"
         }
@@ -75,11 +76,16 @@ extension LabTests {
                 #expect(address.hasPrefix("198.18."))
                 return try routes.device("routes.py", "hello", address, "443", "www.google.com")
             }
-            #expect(try hello().hasPrefix("\(RouteLab.proxied) "), "\(daemon.program.errors)")
+            let proxied = try hello()
+            #expect(proxied.hasPrefix("\(RouteLab.proxied) "), "\(proxied) \(daemon.program.errors)")
             #expect(routes.proxyWasAsked("www.google.com:443"))
             routes.proxy.end(.kill)
-            for _ in 0..<2 { #expect(try hello().hasPrefix("failed ConnectionRefusedError")) }
-            #expect(try hello().hasPrefix("\(RouteLab.direct) "), "\(daemon.program.errors)")
+            for _ in 0..<2 {
+                let refused = try hello()
+                #expect(refused.hasPrefix("failed ConnectionRefusedError"), "\(refused)")
+            }
+            let direct = try hello()
+            #expect(direct.hasPrefix("\(RouteLab.direct) "), "\(direct) \(daemon.program.errors)")
             #expect(daemon.flow(with: ["name=www.google.com", "connectivity-shared, the upstream is lost"]))
         }
 
