@@ -14,7 +14,8 @@ extension LabTests {
         private func page(_ routes: RouteLab, _ url: String, _ options: String...) throws -> String {
             let name = String(url.split(separator: "/")[1])
             let address = try routes.address(of: name)
-            let curl = ["curl", "-sS", "--max-time", "5", "-w", " %{http_code}", "--resolve", "\(name):*:\(address)"]
+            let places = ["80", "443"].flatMap { ["--resolve", "\(name):\($0):\(address)"] }
+            let curl = ["curl", "-sS", "--max-time", "5", "-w", " %{http_code}"] + places
             let result = try routes.lab.run(.device, curl + options + [url])
             return result.status == 0 ? result.output : "failed \(result.status)"
         }
@@ -66,6 +67,48 @@ extension LabTests {
             #expect(try explain("captive.apple.com:443").contains("outbound  refused: RST, as only http is answered\n"))
         }
 
+        @Test("B094: names of Private Relay come from their list, or from the program without one, and a rule wins")
+        func privateRelay() throws {
+            let lab = try Lab()
+            let file = lab.directory.appending(path: "explain.json5")
+            func explain(_ phones: String, _ profile: String = "") throws -> String {
+                let text = "{ \(phones) dns: {}, profiles: [{ id: 'a', upstream: { type: 'direct' }, \(profile) }] }"
+                try text.write(to: file, atomically: true, encoding: .utf8)
+                let command = ["\(Lab.binaries)/starshipd", "explain", "mask-h2.icloud.com:443", "--config", file.path]
+                return try lab.run(.gateway, command).output
+            }
+            let none = "no such name: phones: private-relay\n"
+            let listed = "phones: { lists: \"\(Self.lists)\" },"
+            for phones in ["", listed] {
+                let found = try explain(phones)
+                #expect(found.contains("dns       \(none)") && found.contains("outbound  refused: RST\n"), "\(found)")
+                #expect(try explain(phones, "rules: ['MATCH,PROXY']").contains(none))
+                #expect(try explain(phones, "domains: ['icloud.com']").contains(": it is proxied\n"))
+                #expect(try explain(phones, "rules: ['DOMAIN-SUFFIX,icloud.com,DIRECT']").contains(": it is direct\n"))
+            }
+            #expect(try !explain("phones: { privateRelay: true },").contains("no such name"))
+        }
+
+        @Test("wrong answers are refused with file and line, and missing ones by name")
+        func wrongAnswers() throws {
+            let lab = try Lab()
+            let lists = lab.directory.appending(path: "lists")
+            try FileManager.default.copyItem(at: URL(filePath: Self.lists), to: lists)
+            let file = lab.directory.appending(path: "answers.json5")
+            func start(_ phones: String) throws -> LabProgram.Result {
+                let text = "{ phones: { \(phones) }, profiles: [{ id: 'a', upstream: { type: 'direct' } }] }"
+                try text.write(to: file, atomically: true, encoding: .utf8)
+                let command = ["\(Lab.binaries)/starshipd", "explain", "a.example", "--config", file.path]
+                return try lab.run(.gateway, command)
+            }
+            let path = lists.appending(path: "connectivity.answers")
+            try "# a comment\ncaptive.apple.com * 302 x\n".write(to: path, atomically: true, encoding: .utf8)
+            let wrong = try start("connectivity: 'answer', lists: '\(lists.path)'")
+            #expect(wrong.status == 78 && wrong.errors.contains("\(path.path):2: found \"302\""), "\(wrong)")
+            let missing = try start("connectivity: 'answer'")
+            #expect(missing.status == 78 && missing.errors.contains("wants the lists for phones"), "\(missing)")
+        }
+
         @Test("Android's HTTPS probe goes through the proxy while that works, and direct while it is lost")
         func probe() throws {
             let routes = try RouteLab()
@@ -75,11 +118,16 @@ extension LabTests {
                 #expect(address.hasPrefix("198.18."))
                 return try routes.device("routes.py", "hello", address, "443", "www.google.com")
             }
-            #expect(try hello().hasPrefix("\(RouteLab.proxied) "), "\(daemon.program.errors)")
+            let proxied = try hello()
+            #expect(proxied.hasPrefix("\(RouteLab.proxied) "), "\(proxied) \(daemon.program.errors)")
             #expect(routes.proxyWasAsked("www.google.com:443"))
             routes.proxy.end(.kill)
-            for _ in 0..<2 { #expect(try hello().hasPrefix("failed ConnectionRefusedError")) }
-            #expect(try hello().hasPrefix("\(RouteLab.direct) "), "\(daemon.program.errors)")
+            for _ in 0..<2 {
+                let refused = try hello()
+                #expect(refused.hasPrefix("failed ConnectionRefusedError"), "\(refused)")
+            }
+            let direct = try hello()
+            #expect(direct.hasPrefix("\(RouteLab.direct) "), "\(direct) \(daemon.program.errors)")
             #expect(daemon.flow(with: ["name=www.google.com", "connectivity-shared, the upstream is lost"]))
         }
 
