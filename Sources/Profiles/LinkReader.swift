@@ -86,12 +86,16 @@ struct LinkReader {
     private func domains() throws(LinkError) -> [String] {
         guard let text = values[.domains] else { return [] }
         let entries = text.unicodeScalars.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        do throws(RoutingError) {
-            _ = try RuleSet(domains: entries.map { SourceText(text: $0) }, bypass: [], rules: [])
-        } catch {
-            throw LinkError(
-                .badDomains, .domains, found: error.found, expected: error.expected,
-                hint: error.hint ?? "entries are cut at commas")
+        for (index, entry) in entries.enumerated() {
+            do throws(RoutingError) {
+                _ = try RuleSet(domains: [SourceText(text: entry)], bypass: [], rules: [])
+            } catch {
+                // The error's own words hold the entry, which may be a URL with a password.
+                throw LinkError(
+                    .badDomains, .domains, found: "\(Shown.text(entry)) as entry \(index + 1)",
+                    expected: error.expected,
+                    hint: error.hint ?? "entries are cut at commas")
+            }
         }
         return entries
     }
