@@ -41,12 +41,20 @@ extension Gateway {
         }
     }
 
-    /// What the machine says about the settings, added to them: the LANs' networks, and the addresses of watched names.
+    /// What the machine says about the settings, added to them: its addresses, the LANs' networks, and the addresses of
+    /// watched names.
     func completed(_ routing: RoutingSettings) -> RoutingSettings {
-        var routing = routing
-        if keeper != nil { (routing.lanNetworks, routing.scopes) = keeper.value.networks() }
+        var routing = Self.refusingOwn(routing)
+        if keeper != nil { (routing.lanNetworks, routing.scopes) = keeper.value.networks(of: routing) }
         routing.foundMachines = watch.addresses(of: routing.upstreamNames)
         routing.capturedAddresses = watch.addresses(of: routing.profiles.flatMap(\.capturedNames))
+        return routing
+    }
+
+    /// The settings, by which no dial goes to this machine.
+    static func refusingOwn(_ routing: RoutingSettings) -> RoutingSettings {
+        var routing = routing
+        routing.refuse(own: ((try? NetworkInterface.addresses()) ?? []).map(\.address))
         return routing
     }
 

@@ -57,7 +57,7 @@ public struct Gateway: ~Copyable {
         _ settings: GatewaySettings, capture: CaptureSettings? = nil
     ) throws(GatewayError) -> Gateway {
         let tap = try openTap(capture)
-        let board = PolicyBoard(try policy(settings.routing))
+        let board = PolicyBoard(try policy(refusingOwn(settings.routing)))
         var gateway: Gateway
         do throws(SystemCallError) {
             gateway = try start(settings, board, tap: tap)

@@ -10,12 +10,12 @@ import Routing
 
 /// What the gateway does to the machine's network.
 public struct NetworkSettings: Sendable {
-    /// An interface with devices, and the position of their profile; nil: the active one.
+    /// An interface with devices, and the id of their profile; nil, and an id that is gone: the active one.
     public struct LAN: Equatable, Sendable {
         public var interface: String
-        public var profile: Int?
+        public var profile: String?
 
-        public init(interface: String, profile: Int?) {
+        public init(interface: String, profile: String?) {
             self.interface = interface
             self.profile = profile
         }
@@ -89,12 +89,15 @@ struct NetworkKeeper: ~Copyable {
         if !loans.expire(now).isEmpty { _ = try setup.apply(plan(policy)) }
     }
 
+    /// Which devices ask other resolvers.
+    func insistences() -> [Insistence] { (try? setup.insistences()) ?? [] }
+
     mutating func undo() throws(NetworkError) { try setup.undo() }
 
     /// The networks of the LAN interfaces as they are now, and which of them have a profile of their own.
     ///
     /// With `host` the only device is this machine, at each address that it has.
-    func networks() -> (all: [IPPrefix], scopes: [RoutingSettings.Scope]) {
+    func networks(of routing: RoutingSettings) -> (all: [IPPrefix], scopes: [RoutingSettings.Scope]) {
         var networks: (all: [IPPrefix], scopes: [RoutingSettings.Scope]) = ([], [])
         for address in (try? NetworkInterface.addresses()) ?? [] {
             if settings.setup == .host, let own = IPPrefix(address.address, length: address.address.isIPv4 ? 32 : 128) {
@@ -105,7 +108,9 @@ struct NetworkKeeper: ~Copyable {
                 let network = IPPrefix(address.address, length: address.prefixLength)
             else { continue }
             networks.all.append(network)
-            if let profile = lan.profile { networks.scopes.append(.init(network: network, profile: profile)) }
+            if let profile = lan.profile.flatMap(routing.position(of:)) {
+                networks.scopes.append(.init(network: network, profile: profile))
+            }
         }
         return networks
     }
@@ -113,12 +118,15 @@ struct NetworkKeeper: ~Copyable {
     private func plan(_ policy: Policy) -> NetworkPlan {
         var plan = NetworkPlan(
             setup: settings.setup, tunnel: tunnel, mtu: settings.mtu, mark: settings.mark, fake: pools,
-            lan: settings.lan.map { .init($0.interface, Self.capture(policy, $0.profile)) })
+            lan: settings.lan.map {
+                .init($0.interface, Self.capture(policy, $0.profile.flatMap(policy.settings.position(of:))))
+            })
         plan.own = Self.capture(policy, nil)
         plan.captured = prefixes(policy)
         plan.lent = loans.loans.map { .init(device: $0.device, address: $0.address, until: $0.until) }
         plan.upstreams = policy.settings.upstreamMachines + policy.settings.foundMachines
         plan.dnsPort = dnsPort
+        plan.refusesEncryptedDNS = policy.settings.phones.refusesEncryptedDNS
         plan.whenDown = settings.whenDown
         plan.ipv6 = policy.settings.ipv6
         plan.uplinks = settings.uplinks
@@ -135,7 +143,9 @@ struct NetworkKeeper: ~Copyable {
     /// What rules send to anything but DIRECT, of all profiles in use.
     private func prefixes(_ policy: Policy) -> [IPPrefix] {
         var found: [IPPrefix] = []
-        for profile in [policy.settings.active] + settings.lan.compactMap(\.profile) {
+        for profile in [policy.settings.active]
+            + settings.lan.compactMap({ $0.profile.flatMap(policy.settings.position(of:)) })
+        {
             guard case .names(let prefixes) = policy.capture(ofProfile: profile) else { continue }
             for prefix in prefixes where !found.contains(prefix) { found.append(prefix) }
         }

@@ -56,6 +56,12 @@ public struct RoutingSettings: Sendable {
     public struct Phones: Sendable {
         /// Connectivity checks and push, which go direct.
         public var direct: [RuleList] = []
+        /// What the gateway answers checks itself; nil: their hosts do.
+        public var answers: CheckAnswers?
+        /// Hosts of checks that serve much else: they go direct while the upstream is lost or decrypts.
+        public var shared: RuleList?
+        /// What the configuration says about checks, for the snapshot.
+        public var connectivity = "direct"
         /// Names that do not exist here: what asks a network for permission to leave it, and known DoH servers.
         public var denied: [RuleList] = []
         /// DNS over TLS is refused at once (port 853), so that a device falls back to ours.
@@ -115,12 +121,31 @@ public struct RoutingSettings: Sendable {
 }
 
 extension RoutingSettings {
+    /// Where the profile with an id stands; nil when there is none.
+    func position(of id: String) -> Int? { profiles.firstIndex { $0.id == id } }
+
     /// Names whose real addresses have to be known all the time.
     var watchedNames: [String] { upstreamNames + profiles.flatMap(\.capturedNames) }
 
+    /// Has every dial refuse this machine's own addresses, as they are now.
+    ///
+    /// Loopback is refused to direct dials anyway. Addresses on the TUN device are none of these: from there comes what
+    /// this machine itself sends into the tunnel (`network.setup: host`), so it is no loop; and dials to the pools are
+    /// refused.
+    mutating func refuse(own addresses: [IPAddress]) {
+        let pools = direct.policy.refused
+        let own = Set(addresses).filter { own in !own.isLoopback && !pools.contains { $0.contains(own) } }
+            // The kernel lists them in no order that lasts.
+            .sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+            .compactMap { IPPrefix($0, length: $0.isIPv4 ? 32 : 128) }
+        for position in profiles.indices { profiles[position].upstream.policy.own = own }
+        direct.policy.own = own
+    }
+
     /// Whether the machine says the same about both.
     func isCompletedLike(_ other: RoutingSettings) -> Bool {
-        lanNetworks == other.lanNetworks && scopes == other.scopes && foundMachines == other.foundMachines
+        direct.policy.own == other.direct.policy.own && lanNetworks == other.lanNetworks && scopes == other.scopes
+            && foundMachines == other.foundMachines
             && capturedAddresses == other.capturedAddresses
     }
 }

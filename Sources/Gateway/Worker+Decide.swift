@@ -40,8 +40,10 @@ extension Worker {
     }
 
     /// Decides about a destination of which everything is known that will be.
-    static func choose(_ destination: Destination, from device: IPAddress, by policy: Policy) -> Choice {
-        let route = policy.route(to: destination, from: device)
+    static func choose(
+        _ destination: Destination, from device: IPAddress, by policy: Policy, asksNoCheck: Bool = false
+    ) -> Choice {
+        let route = policy.route(to: destination, from: device, asksNoCheck: asksNoCheck)
         if case .refused = route.way { return .refused(.rejected(rule: route.rule?.description ?? "")) }
         return .goes(destination, route)
     }
@@ -92,10 +94,15 @@ extension Worker {
     /// Takes a choice for a flow that is in the tables, and asks its upstream.
     mutating func follow(_ choice: Choice, of handle: Handle) {
         switch choice {
-        case .goes(let destination, let route):
-            guard case .upstream(let upstream) = route.way else { return }
-            flows[handle].takes(destination, route, through: upstream)
-            dial(handle)
+        case .goes(let destination, var route):
+            route.avoidUpstream(port: destination.target.port, at: now)
+            switch route.way {
+            case .upstream(let upstream):
+                flows[handle].takes(destination, route, through: upstream)
+                dial(handle)
+            case .answer(let host): beginAnswering(handle, destination, route, host)
+            case .refused: break
+            }
         case .sniff(let destination):
             beginSniffing(handle, destination)
         case .refused(let reason):
@@ -129,9 +136,9 @@ extension Destination {
 
 extension Flow {
     /// Notes where the flow goes.
-    mutating func takes(_ destination: Destination, _ route: Route, through upstream: Upstream) {
+    mutating func takes(_ destination: Destination, _ route: Route, through upstream: Upstream?) {
         outbound = upstream
-        target = upstream.server == nil ? destination.direct : destination.target
+        target = upstream?.server == nil ? destination.direct : destination.target
         name = destination.name
         nameSource = destination.source
         profile = route.profile

@@ -51,17 +51,28 @@ struct NetlinkSocket: ~Copyable, Sendable {
     /// A table that changes while it is read out is read again.
     func dump(_ type: UInt16, body: [UInt8]) throws(SystemCallError) -> [NetlinkMessage] {
         for _ in 0..<8 {
-            try ask(type, body)
+            try ask(type, flags: NLM_F_ROOT | NLM_F_MATCH, body)
             if let messages = try answers() { return messages }
         }
         throw SystemCallError("netlink dump", "\(type)", errno: ErrorNumber(rawValue: EINTR))
     }
 
-    private func ask(_ type: UInt16, _ body: [UInt8]) throws(SystemCallError) {
+    /// Asks for one thing to be done, and waits until it is or is refused.
+    func request(_ type: UInt16, body: [UInt8]) throws(SystemCallError) {
+        try ask(type, flags: NLM_F_ACK, body)
+        // An acknowledgement is an error of number 0.
+        guard case .datagram(let datagram) = read(), let answer = NetlinkMessage.split(datagram).first,
+            CInt(answer.type) == NLMSG_ERROR, answer.payload.count >= 4
+        else { throw SystemCallError("netlink request", "\(type)", errno: ErrorNumber(rawValue: EIO)) }
+        let code = CInt(bitPattern: answer.payload.native32(at: 0))
+        guard code == 0 else { throw SystemCallError("netlink request", "\(type)", negative: code) }
+    }
+
+    private func ask(_ type: UInt16, flags: CInt, _ body: [UInt8]) throws(SystemCallError) {
         var question: [UInt8] = []
         question.appendNative(UInt32(NetlinkMessage.headerLength + body.count))
         question.appendNative(type)
-        question.appendNative(UInt16(NLM_F_REQUEST | NLM_F_ROOT | NLM_F_MATCH))
+        question.appendNative(UInt16(NLM_F_REQUEST | flags))
         question.appendNative(1 as UInt32)
         question.appendNative(0 as UInt32)
         question += body

@@ -1,4 +1,5 @@
-/// Chains of other people's firewalls that drop what a gateway forwards: Docker's, ufw's, firewalld's.
+/// Chains of other people's firewalls that drop what a gateway forwards: Docker's, ufw's, firewalld's, whether made with
+/// nft(8) or with either iptables.
 ///
 /// A packet has to pass every chain of a hook, so no rule of ours can make up for them. They are found, named with
 /// the commands that mend them, and left alone.
@@ -33,7 +34,11 @@ public struct ForeignChain: Hashable, Sendable, CustomStringConvertible {
 
     /// Finds them in what `nft list ruleset` shows.
     static func find(_ ruleset: String, lan: [String], _ dnsPort: UInt16?) -> [ForeignChain] {
-        let tables = ListedTable.read(ruleset).filter { $0.name != "inet \(NetworkNames.firewallTable)" }
+        find(
+            in: ListedTable.read(ruleset).filter { $0.name != "inet \(NetworkNames.firewallTable)" }, lan: lan, dnsPort)
+    }
+
+    static func find(in tables: [ListedTable], lan: [String], _ dnsPort: UInt16?) -> [ForeignChain] {
         var found: [ForeignChain] = []
         for table in tables where !table.name.hasPrefix("arp ") && !table.name.hasPrefix("bridge ") {
             for chain in table.chains where chain.refusesRest {
@@ -57,15 +62,19 @@ public struct ForeignChain: Hashable, Sendable, CustomStringConvertible {
     ) -> [String] {
         switch (manager, hook) {
         case (.docker, .forward):
-            let tool = table.name.hasPrefix("ip6 ") ? "ip6tables" : "iptables"
+            let tool = table.tool ?? (table.name.hasPrefix("ip6 ") ? "ip6tables" : "iptables")
             return ["-i", "-o"].map { "\(tool) -I DOCKER-USER \($0) \(lan) -j ACCEPT" }
         case (.ufw, .forward): return ["in", "out"].map { "ufw route allow \($0) on \(lan)" }
         case (.ufw, .input): return ["ufw allow in on \(lan) to any port \(port)"]
         case (.firewalld, _):
             return ["firewall-cmd --permanent --zone=trusted --change-interface=\(lan)", "firewall-cmd --reload"]
         case (_, .forward):
+            if let tool = table.tool { return ["-i", "-o"].map { "\(tool) -I \(chain) \($0) \(lan) -j ACCEPT" } }
             return ["iifname", "oifname"].map { "nft insert rule \(table.name) \(chain) \($0) \(lan) accept" }
         case (_, .input):
+            if let tool = table.tool {
+                return ["udp", "tcp"].map { "\(tool) -I \(chain) -i \(lan) -p \($0) --dport \(port) -j ACCEPT" }
+            }
             return [
                 "nft insert rule \(table.name) \(chain) iifname \(lan) meta l4proto { tcp, udp } th dport \(port) accept"
             ]
@@ -93,6 +102,10 @@ struct ListedTable {
 
     let name: String
     var chains: [Chain] = []
+    /// The iptables that made it; nil where nft(8) can change it as well.
+    var tool: String?
+
+    init(name: String) { self.name = name }
 
     static func read(_ text: String) -> [ListedTable] {
         var tables: [ListedTable] = []

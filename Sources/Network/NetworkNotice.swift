@@ -12,6 +12,8 @@ public enum NetworkNotice: Hashable, Sendable, CustomStringConvertible {
     case noTunnel(String)
     /// A chain of somebody else's firewall drops what we forward or serve; the commands mend it.
     case foreignChain(ForeignChain)
+    /// There are rules of the older iptables, and the program that lists them is not installed.
+    case unreadRules(tool: String)
     /// Another router on a LAN: devices may leave by IPv6 through it.
     case otherRouter(interface: String, address: IPAddress)
     /// The gateway's own IPv6 default route leads back into a LAN.
@@ -25,6 +27,8 @@ public enum NetworkNotice: Hashable, Sendable, CustomStringConvertible {
         case .noUplink: "no default route: what is direct has no way out"
         case .noTunnel(let name): "the TUN device \(name) is gone"
         case .foreignChain(let chain): "\(chain)"
+        case .unreadRules(let tool):
+            "there are rules of \(tool) that may drop what devices send; to see them, install it: \(tool)-save -t filter"
         case .otherRouter(let interface, let address):
             "another router on \(interface): devices may leave by IPv6 through \(address)"
         case .around(let interface, let gateway):
@@ -38,7 +42,11 @@ extension NetworkSetup {
     func notices(_ plan: NetworkPlan, _ machine: KernelNetwork) throws(NetworkError) -> [NetworkNotice] {
         var notices = NetworkNotice.of(plan, machine)
         guard plan.setup == .gateway, let rules = try Commands.listing("ruleset") else { return notices }
-        notices += ForeignChain.find(rules, lan: plan.lan.map(\.interface), plan.dnsPort).map { .foreignChain($0) }
+        let lan = plan.lan.map(\.interface)
+        let legacy = LegacyTables.read()
+        let chains = ForeignChain.find(rules, lan: lan, plan.dnsPort)
+        notices += (chains + ForeignChain.find(in: legacy.tables, lan: lan, plan.dnsPort)).map { .foreignChain($0) }
+        notices += legacy.unread.map { .unreadRules(tool: $0) }
         return notices
     }
 }

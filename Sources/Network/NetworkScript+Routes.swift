@@ -36,17 +36,17 @@ extension NetworkScript {
             }
         }
         // A prefix that a rule names is captured even where it is the LAN's own.
-        routes += exceptions(view, isIPv4: isIPv4).filter { !captured.contains($0) }.map {
+        routes += exceptions(view).filter { $0.base.isIPv4 == isIPv4 }.filter { !captured.contains($0) }.map {
             KernelRoute(table: table, kind: .throw, destination: $0, metric: NetworkNames.metric)
         }
         return routes
     }
 
     /// What stays outside: upstreams, the LANs' own networks, and what is never forwarded.
-    private static func exceptions(_ view: MachineView, isIPv4: Bool) -> [IPPrefix] {
+    static func exceptions(_ view: MachineView) -> [IPPrefix] {
         let upstreams = view.plan.upstreams.map { IPPrefix(host: $0) }
         let connected = view.plan.lan.flatMap { view.machine.connected($0.interface) }
-        return unique(upstreams + connected + WellKnown.neverCaptured).filter { $0.base.isIPv4 == isIPv4 }
+        return unique(upstreams + connected + WellKnown.neverCaptured)
     }
 
     private static func unique(_ prefixes: [IPPrefix]) -> [IPPrefix] { Set(prefixes).sorted(by: IPPrefix.isBefore) }

@@ -45,6 +45,7 @@ public struct NetworkSetup: ~Copyable {
         let script = NetworkScript(plan, on: machine, standing: standing ?? StandingConnections())
         var report = Report()
         report.done = try carryOut(script, on: machine, lent: plan.lent)
+        if !report.done.isEmpty { Self.forgetStranded(plan, on: machine) }
         self.plan = plan
         report.notices = try notices(plan, machine)
         return report
@@ -60,6 +61,7 @@ public struct NetworkSetup: ~Copyable {
         if try Commands.listing("table inet \(NetworkNames.firewallTable)") != firewallListing { firewall = "" }
         var report = Report()
         report.done = try carryOut(script, on: machine, lent: plan.lent)
+        if !report.done.isEmpty { Self.forgetStranded(plan, on: machine) }
         report.notices = try notices(plan, machine)
         return report
     }

@@ -7,9 +7,9 @@ public import Routing
 public struct ResolvedConfiguration: Sendable {
     public let configuration: Configuration
     /// By the profile's `id`.
-    private let ruleSets: [String: RuleSet]
+    let ruleSets: [String: RuleSet]
 
-    fileprivate init(_ configuration: Configuration, _ ruleSets: [String: RuleSet]) {
+    init(_ configuration: Configuration, _ ruleSets: [String: RuleSet]) {
         self.configuration = configuration
         self.ruleSets = ruleSets
     }

@@ -6,7 +6,8 @@
 ///
 ///     start ─▶ needsName ─▶ resolved ─▶ register ─▶ ready … ─▶ open or failed
 ///
-/// Workers share an `Upstream`; it never changes, but for what was learned about credentials and port 80.
+/// Workers share an `Upstream`; it never changes, but for what was learned about it. Other settings may stand around
+/// the same upstream: a timeout, an address of this machine. They make another object of it, with the same number.
 
 import Addresses
 public import Bytes
@@ -65,6 +66,16 @@ public struct UpstreamSettings: Equatable, Sendable {
     public var policy = DirectPolicy()
 
     public init(_ kind: Kind) { self.kind = kind }
+
+    /// Whether a stream through either goes the same way and is treated alike.
+    ///
+    /// How long a dial takes at most and which addresses it must not go to, this machine's own among them, concern
+    /// streams that are yet to be opened.
+    public func isSameUpstream(as other: UpstreamSettings) -> Bool {
+        kind == other.kind && user == other.user && password == other.password
+            && authentication == other.authentication && identify == other.identify && plainHTTP == other.plainHTTP
+            && halfClose == other.halfClose && mark == other.mark && policy.allowed == other.policy.allowed
+    }
 }
 
 extension UpstreamSettings: CustomStringConvertible, CustomReflectable {
@@ -100,20 +111,38 @@ public enum UpstreamSettingsError: Error, Equatable, Sendable, CustomStringConve
 /// One upstream as the workers share it.
 public final class Upstream: Sendable {
     public let settings: UpstreamSettings
-    /// Which one it is: no two that are in use have the same.
+    /// Which one it is: two objects have the same where they stand for the same upstream.
     public let number: Int
 
     let credentials: BasicCredentials?
     let login: SOCKS5Login?
-    let gate = CredentialGate()
-    let reach = UpstreamReach()
     /// The server's address where it was given as one.
     let literalAddress: [IPAddress]?
-    private let port80Refused = Atomic(false)
+    private let learned: Learned
 
-    public init(_ settings: UpstreamSettings, number: Int = 0) throws(UpstreamSettingsError) {
+    /// What dials have shown, whichever settings they had.
+    private final class Learned: Sendable {
+        let gate = CredentialGate()
+        let reach = UpstreamReach()
+        let port80Refused = Atomic(false)
+    }
+
+    var gate: CredentialGate { learned.gate }
+    var reach: UpstreamReach { learned.reach }
+
+    public convenience init(_ settings: UpstreamSettings, number: Int = 0) throws(UpstreamSettingsError) {
+        try self.init(settings, number: number, Learned())
+    }
+
+    /// The same upstream with other settings around it.
+    public convenience init(_ settings: UpstreamSettings, continuing other: Upstream) throws(UpstreamSettingsError) {
+        try self.init(settings, number: other.number, other.learned)
+    }
+
+    private init(_ settings: UpstreamSettings, number: Int, _ learned: Learned) throws(UpstreamSettingsError) {
         self.settings = settings
         self.number = number
+        self.learned = learned
         var credentials: BasicCredentials?
         var login: SOCKS5Login?
         if let user = settings.user {
@@ -141,6 +170,9 @@ public final class Upstream: Sendable {
         }
     }
 
+    /// Whether both stand for the same upstream.
+    public func isSame(as other: Upstream) -> Bool { number == other.number }
+
     /// The machine that is connected to; nil for direct dials.
     public var server: Target? {
         switch settings.kind {
@@ -153,7 +185,7 @@ public final class Upstream: Sendable {
     public var usesAbsoluteForm: Bool {
         guard case .http = settings.kind else { return false }
         switch settings.plainHTTP {
-        case .auto: return port80Refused.load(ordering: .relaxed)
+        case .auto: return learned.port80Refused.load(ordering: .relaxed)
         case .connect: return false
         case .absolute: return true
         }
@@ -178,7 +210,7 @@ public final class Upstream: Sendable {
     /// Whether a CONNECT that was answered so is to be carried on in absolute form; remembers it if it is.
     func fallsBackToAbsoluteForm(_ target: Target, status: Int) -> Bool {
         guard target.port == 80, status == 403 || status == 405, settings.plainHTTP == .auto else { return false }
-        port80Refused.store(true, ordering: .relaxed)
+        learned.port80Refused.store(true, ordering: .relaxed)
         return true
     }
 }

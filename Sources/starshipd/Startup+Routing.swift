@@ -108,7 +108,6 @@ extension Startup {
         settings.server.answers.gateway = [dns.pool, dns.pool6].prefix(configuration.ipv6 ? 2 : 1).map {
             IPAddress(high: $0.base.high, low: $0.base.low + 1)
         }
-        settings.server.answers.allowsPrivateRelay = configuration.phones.privateRelay
         settings.server.resolvers = dns.resolvers.map { resolver in
             switch resolver {
             case .system: .system
@@ -155,8 +154,7 @@ extension Startup {
         case .host: settings = NetworkSettings(setup: .host)
         }
         settings.lan = options.lan.map { lan in
-            NetworkSettings.LAN(
-                interface: lan.interface, profile: lan.profile.flatMap { position(of: $0, configuration) })
+            NetworkSettings.LAN(interface: lan.interface, profile: lan.profile)
         }
         settings.uplinks = options.uplink.map { [$0] } ?? []
         settings.mark = NetworkPlan.Mark(value: options.mark.value, mask: options.mark.mask)

@@ -19,12 +19,14 @@ enum StartupError: Error, CustomStringConvertible {
     case secret(String, SecretError)
     case url(String, ProxyURLError)
     case list(RoutingError)
+    /// `phones.connectivity: "answer"`, and no directory has the answers.
+    case noAnswers([String])
 
     /// EX_CONFIG: the file is there and wrong.
     var exitCode: Int32 {
         switch self {
         case .file: 1
-        case .configuration, .secret, .url, .list: 78
+        case .configuration, .secret, .url, .list, .noAnswers: 78
         }
     }
 
@@ -35,6 +37,9 @@ enum StartupError: Error, CustomStringConvertible {
         case .secret(let path, let error): "\(path): \(error)"
         case .url(let path, let error): "\(path): \(error)"
         case .list(let error): "\(error)"
+        case .noAnswers(let places):
+            "phones.connectivity \"answer\" wants the lists for phones: none are in \(places.joined(separator: " or ")) "
+                + "(phones.lists names another directory)"
         }
     }
 }
@@ -45,11 +50,15 @@ struct Startup {
     let capture: CaptureSettings?
 
     /// Reads everything that the options name.
-    init(_ options: CommandLineOptions) throws(StartupError) {
+    ///
+    /// What takes effect with a start alone is in the settings as it is in those that run.
+    init(_ options: CommandLineOptions, beside running: Startup? = nil) throws(StartupError) {
         var upstream: Profiles.Upstream?
         if let override = options.upstream { upstream = try Self.upstream(override) }
         configuration = try ConfigurationFile.read(options.configuration, upstream: upstream)
-        settings = try Self.settings(configuration, path: options.configuration)
+        var effective = configuration
+        if let running { effective = effective.withSections(of: running.configuration.configuration) }
+        settings = try Self.settings(effective, path: options.configuration)
         capture = options.capture.map {
             CaptureSettings(
                 path: $0.file, filter: $0.filter, snapLength: $0.snap, fileSize: $0.size, fileCount: $0.files)
@@ -164,7 +173,6 @@ struct Startup {
         settings.attemptDelay = configuration.limits.attemptDelay
         settings.credentialRest = configuration.limits.credentialRetry
         if configuration.tunnel != nil, Socket.mayMark() { settings.mark = configuration.network.mark.value }
-        settings.policy.own = ownAddresses(besides: pools(configuration))
         return settings
     }
 
@@ -177,16 +185,6 @@ struct Startup {
             }
         let target = Target(host: host, port: server.port)
         return upstream.type == .socks5 ? .socks5(server: target) : .http(server: target)
-    }
-
-    /// The machine's addresses but loopback, which direct dials refuse anyway, and those on the TUN device.
-    ///
-    /// From there comes what this machine itself sends into the tunnel (`network.setup: host`), so it is no loop; and
-    /// dials to the pools are refused.
-    private static func ownAddresses(besides pools: [IPPrefix]) -> [IPPrefix] {
-        let addresses = (try? NetworkInterface.addresses()) ?? []
-        return addresses.map(\.address).filter { own in !own.isLoopback && !pools.contains { $0.contains(own) } }
-            .compactMap { IPPrefix($0, length: $0.isIPv4 ? 32 : 128) }
     }
 
     private static func listeners(_ configuration: Configuration) throws(StartupError) -> [GatewaySettings.Listener] {

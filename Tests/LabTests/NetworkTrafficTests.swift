@@ -166,6 +166,41 @@ extension LabTests {
             #expect(server.isRunning)
         }
 
+        @Test("UDP from one port and a ping follow a switch at once, in both directions, though they have no reset")
+        func datagramsFollow() throws {
+            let (lab, server) = try labWithServer()
+            let driver = try NetworkDriver(lab, Self.names)
+            let direct = try lab.start(.device, Lab.python(["network.py", "datagrams", "198.51.100.10", "7000", "60"]))
+            let ping = try lab.start(.device, ["ping", "-n", "-i", "0.1", "198.51.100.11"])
+            try direct.waitFor("seen 10.77.0.1 ")
+            try ping.waitFor("icmp_seq=2")
+            for _ in 0..<2 {
+                try driver.update(Self.all)
+                #expect(driver.hasPacket("10.9.0.2 > 198.51.100.10 udp 7000"), "\(direct.output.suffix(200))")
+                #expect(driver.hasPacket("10.9.0.2 > 198.51.100.11 icmp"))
+                #expect(driver.lines("packet ").allSatisfy { !$0.contains("10.77.0.1 >") })
+                let (answers, replies) = (seen(direct), replies(ping))
+                try driver.update(Self.names)
+                #expect(Lab.wait(2) { seen(direct) > answers + 2 }, "\(direct.output.suffix(200))")
+                #expect(Lab.wait(2) { self.replies(ping) > replies + 2 })
+            }
+            // For one address that a device holds, and for nobody else.
+            try driver.update(Self.names + "lent 10.9.0.2 198.51.100.10 60\n")
+            let captured = driver.lines("packet ").count
+            #expect(Lab.wait(2) { driver.lines("packet ").count > captured + 2 })
+            let replies = replies(ping)
+            #expect(Lab.wait(2) { self.replies(ping) > replies + 2 })
+            #expect(server.isRunning)
+        }
+
+        private func seen(_ program: LabProgram) -> Int {
+            program.output.split(separator: "\n").filter { $0.hasPrefix("seen ") }.count
+        }
+
+        private func replies(_ program: LabProgram) -> Int {
+            program.output.split(separator: "\n").filter { $0.contains("icmp_seq=") && $0.contains("time=") }.count
+        }
+
         @Test("one arm: the LAN is on the uplink's own interface")
         func oneArm() throws {
             let (lab, server) = try labWithServer()

@@ -74,6 +74,28 @@ extension LabTests {
             #expect(routes.proxyWasAsked("news.example:80"))
         }
 
+        @Test("`egress`: names that the office's resolver doesn't know get fake addresses", arguments: [true, false])
+        func unknownNames(knowsAll: Bool) throws {
+            let routes = try RouteLab(knowsAll: knowsAll)
+            let local = "local: [\"corp.net\"]"
+            let daemon = try routes.start(routes.settings("web.example", dns: local, more: "egress: \"lab\","))
+            let fake = try routes.address(of: "www.outside.net")
+            #expect(fake.hasPrefix("198.18."))
+            #expect(try routes.address(of: "www.outside.net", "AAAA") == "")
+            let page = try routes.page("www.outside.net")
+            #expect(page == "\(RouteLab.proxied) www.outside.net", "\(daemon.program.errors)")
+            #expect(routes.proxyWasAsked("www.outside.net:80"))
+            let reverse = try routes.lab.run(.device, ["dig", "+short", "@10.9.0.1", "-x", fake])
+            #expect(reverse.output == "www.outside.net.\n")
+            // What it knows is real, and what nobody else can know stays unknown.
+            #expect(try routes.address(of: "news.example") == "198.51.100.10")
+            for name in ["printer", "nas.lan", "typo.example", "intranet.internal", "www.outside.net.corp.net"] {
+                #expect(try routes.address(of: name) == "", "\(name)")
+            }
+            try daemon.reload(routes.settings("web.example", dns: local))
+            #expect(try routes.address(of: "www.outside.net") == "", "without an upstream for it nobody knows it")
+        }
+
         @Test("B146: our own listeners are no targets, and asking for them leaves nothing open")
         func ownListeners() throws {
             let routes = try RouteLab()

@@ -3,6 +3,7 @@
     network.py serve PORT                TCP and UDP, both families: answers "seen ADDRESS PORT", then echoes
     network.py ask HOST PORT [tcp|udp] [MARK]   prints the answer, or how it failed and after how long
     network.py session HOST PORT SECONDS        prints "open", then how many echoes came, until "lost" or "end"
+    network.py datagrams HOST PORT SECONDS      one every 50 ms from one port: prints each answer, or how it failed
     network.py talk PORT SECONDS         a server that speaks first, every 50 ms, to whoever connects
     network.py listen HOST PORT SECONDS  prints "open", then how many lines came, until "lost" or "end"
     network.py mss HOST PORT             opens a connection and prints the segment size that it may send
@@ -95,6 +96,20 @@ def session(host, port, seconds):
             print("lost", type(error).__name__, flush=True)
 
 
+def datagrams(host, port, seconds):
+    end = time.monotonic() + seconds
+    with socket.socket(family_of(host), socket.SOCK_DGRAM) as client:
+        client.settimeout(0.2)
+        client.connect((host, port))
+        while time.monotonic() < end:
+            try:
+                client.send(b"?")
+                print(client.recv(4096).decode().strip(), flush=True)
+            except OSError as error:
+                print("failed", type(error).__name__, flush=True)
+            time.sleep(0.05)
+
+
 def talk(port, seconds):
     server = both_families(socket.SOCK_STREAM, port)
     server.listen(8)
@@ -155,6 +170,8 @@ elif command == "ask":
     ask(arguments[0], int(arguments[1]), *arguments[2:])
 elif command == "session":
     session(arguments[0], int(arguments[1]), float(arguments[2]))
+elif command == "datagrams":
+    datagrams(arguments[0], int(arguments[1]), float(arguments[2]))
 elif command == "talk":
     talk(int(arguments[0]), float(arguments[1]))
 elif command == "listen":
