@@ -157,7 +157,7 @@ struct LinkRefusalTests {
         (link("exp=0"), .badExpiry, "exp"), (link("exp=-1"), .badExpiry, "exp"), (link("exp=1e9"), .badExpiry, "exp"),
         (link("exp=2030-01-01"), .badExpiry, "exp"), (link("exp=253402300800"), .badExpiry, "exp"),
         (link("kid=../key"), .badKey, "kid"), (link("kid=%C3%A9"), .badKey, "kid"),
-        // The reader of signatures is strict: one alphabet, no padding, no bits left over, 32 octets.
+        // B186: the reader of signatures is strict: one alphabet, no padding, no bits left over, 32 octets.
         (link("sig=" + signature + "="), .malformedSignature, "sig"),
         (link("sig=" + signature.dropLast()), .malformedSignature, "sig"),
         (link("sig=+" + signature.dropFirst()), .malformedSignature, "sig"),

@@ -147,7 +147,7 @@ struct LinkVerifierTests {
         #expect(error?.hint == "did you mean whistle-qa?")
     }
 
-    @Test("a key file is hexadecimal digits in one line, and no description shows a key")
+    @Test("B215: a key file is hexadecimal digits in one line, and no description shows a key")
     func keys() throws {
         let digits = String(repeating: "0aF9", count: 16)
         for text in [digits, digits + "\n", digits + "\r\n"] {
