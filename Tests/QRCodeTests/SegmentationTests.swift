@@ -34,7 +34,7 @@ struct QRCodeSegmentationTests {
         for _ in 0..<25 {
             // Stretches of one kind, so that changing the mode is worth considering.
             var bytes: [UInt8] = []
-            while bytes.count < 9 {
+            while bytes.count < 7 {
                 let kind = ["0123456789", "ABCXYZ $%*+-./:", "abcäß~"][generator.number(0..<3)]
                 let letters = Array(kind.utf8)
                 for _ in 0..<generator.number(1..<5) { bytes.append(letters[generator.number(0..<letters.count)]) }
