@@ -51,8 +51,9 @@ let package = Package(
         dataPath("Inbound", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
         dataPath("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
 
-        // Edges: the configuration, the kernel, the capture file
+        // Edges: the configuration, codes to scan, the kernel, the capture file
         module("Profiles", ["Bytes", "Addresses", "Digest", "Routing"]),
+        module("QRCode", ["Digest"]),
         .target(name: "CLinux"),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         dataPath("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
@@ -91,6 +92,7 @@ let package = Package(
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
         tests("RoutingTests", ["Routing", "Addresses"]),
         tests("ProfilesTests", ["Profiles", "Routing", "Bytes", "Addresses"]),
+        tests("QRCodeTests", ["QRCode"]),
         tests("LinuxIOTests", ["LinuxIO", "Bytes", "Addresses"]),
         tests("CaptureTests", data: ["Captures"], ["Capture", "Streams", "Wire", "Bytes", "Addresses"]),
         tests(

@@ -14,7 +14,7 @@ run_packages=(iproute2 nftables conntrack curl)
 # shellcheck disable=SC2034
 test_packages=(
     util-linux ethtool iputils-ping tcpdump openssl git openssh-client openssh-server squid tinyproxy mitmproxy
-    dnsmasq-base bind9-dnsutils chromium-headless-shell iptables
+    dnsmasq-base bind9-dnsutils chromium-headless-shell iptables zbar-tools qrencode librsvg2-bin
     python3 python3-h2 python3-hypercorn python3-websockets shellcheck
 )
 

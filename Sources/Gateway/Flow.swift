@@ -7,6 +7,7 @@
 ///     ─────────────────────────────────────────────────────────────────────────
 ///              | yes       yes       –         –          the client says what it wants
 ///     yes      |           –         –         –          looked at (`sniff`) before it is decided
+///     yes      | yes       –         –         –          a connectivity check that we answer (`check`)
 ///     yes      | yes       |yes      yes       –          the upstream is asked
 ///     yes      | yes       –         –         yes        bytes are relayed
 ///     –        | yes       –         –         –          refused: the last words go to the client
@@ -61,6 +62,8 @@ struct Flow: ~Copyable {
     var forward: Handle?
     /// In `Worker.sniffs`, while it is looked at before it is decided.
     var sniff: Handle?
+    /// In `Worker.checks`, while it is answered here.
+    var check: Handle?
     /// The upstream's local port, where `DNSClients` knows the device by it.
     var servicePort: UInt16?
     /// Octets of an inbound client that nobody has taken yet.

@@ -3,6 +3,7 @@
 import Addresses
 import Bytes
 import LinuxIO
+import Network
 import Routing
 import Upstreams
 
@@ -40,12 +41,18 @@ extension Gateway {
             control.clear()
         }
         let policy = shared.policy
+        var report = routingReport(policy)
+        if keeper != nil {
+            report.notices = keeper.value.notices.map(\.description)
+            report.insists = keeper.value.insistences().map(\.description)
+        }
         let line = Snapshot.json(
             box.content, profile: policy.activeID,
             learned: Snapshot.Learned(
                 usesAbsoluteForm: policy.active.usesAbsoluteForm,
-                rejectsCredentials: policy.active.credentialsAreLockedOut(at: Clock.now())),
-            routing: routingReport(policy),
+                rejectsCredentials: policy.active.credentialsAreLockedOut(at: Clock.now()),
+                isLost: policy.active.isLost(at: Clock.now()), decrypts: policy.active.decrypts(at: Clock.now())),
+            routing: report,
             descriptors: DescriptorLimit.used(),
             residentKiB: ProcessMemory.resident() >> 10)
         StandardError.write(line + "\n")
@@ -53,6 +60,7 @@ extension Gateway {
 
     private func routingReport(_ policy: Policy) -> Snapshot.Routing {
         var report = Snapshot.Routing()
+        report.connectivity = policy.settings.phones.connectivity
         report.mode = policy.settings.profiles[policy.settings.active].rules.mode.rawValue
         switch policy.capture(ofProfile: policy.settings.active) {
         case .names: report.capture = "names"

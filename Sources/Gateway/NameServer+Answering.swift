@@ -23,6 +23,8 @@ struct PendingQuery: Sendable {
     /// Header and question as they came.
     var asked: [UInt8]
     var maximumTTL: UInt32?
+    /// Whether the name gets a fake address when the resolvers do not know it.
+    var fakesUnknown = false
 }
 
 extension NameServer {
@@ -71,8 +73,12 @@ extension NameServer {
         case .refused:
             counters.refused += 1
             writer.answer(message, query, failure: .refused)
-        case .forward(let maximumTTL):
-            return forward(query, message, to: asker, device: device, maximumTTL: maximumTTL)
+        case .forward(let maximumTTL, let fakesUnknown):
+            let asked = Array(copying: message.extracting(0..<query.questionEnd))
+            return forward(
+                PendingQuery(
+                    asker: asker, device: device, query: query, asked: asked, maximumTTL: maximumTTL,
+                    fakesUnknown: fakesUnknown))
         }
         send(writer.bytes, to: asker)
     }
@@ -101,32 +107,27 @@ extension NameServer {
     }
 
     /// Answers from the cache, or asks a resolver.
-    mutating func forward(
-        _ query: DNSQuery, _ message: Span<UInt8>, to asker: NameAsker, device: IPAddress, maximumTTL: UInt32?
-    ) {
-        let key = AnswerKey(query)
-        let waiting = PendingQuery(
-            asker: asker, device: device, query: query,
-            asked: Array(copying: message.extracting(0..<query.questionEnd)), maximumTTL: maximumTTL)
+    mutating func forward(_ waiting: PendingQuery) {
+        let key = AnswerKey(waiting.query)
         if let found = cache.find(key, now: now) {
             counters.cached += 1
             return finish(waiting, found.answer, age: found.age)
         }
         refreshResolvers()
-        let share = device == Self.gatewayItself ? settings.pendingLimit : settings.pendingPerDevice
-        guard pending.count < settings.pendingLimit, pendingOf[device, default: 0] < share else {
+        let share = waiting.device == Self.gatewayItself ? settings.pendingLimit : settings.pendingPerDevice
+        guard pending.count < settings.pendingLimit, pendingOf[waiting.device, default: 0] < share else {
             counters.overloaded += 1
             return finish(waiting, nil, age: 0)
         }
         let handle = pending.insert(waiting)
-        let question = Array(waiting.asked[query.question])
+        let question = Array(waiting.asked[waiting.query.question])
         switch resolver.ask(key, question: question, ticket: handle.packed, now: now, random: &random) {
         case .asked: counters.forwarded += 1
         case .joined: counters.joined += 1
         case .noResolver, .overloaded:
             return finish(pending.remove(handle), nil, age: 0)
         }
-        pendingOf[device, default: 0] += 1
+        pendingOf[waiting.device, default: 0] += 1
         note(handle, isWaiting: true)
     }
 
@@ -148,6 +149,9 @@ extension NameServer {
             writer.answer(waiting.asked.span, waiting.query, failure: .serverFailure)
             return send(writer.bytes, to: waiting.asker)
         }
+        if waiting.fakesUnknown, answer.code == .nameError || answer.code == .refused {
+            return answerUnknown(waiting)
+        }
         remember(waiting, answer, age)
         var limit = 65_535
         if case .datagram = waiting.asker { limit = min(waiting.query.payloadLimit, Self.longestDatagram) }
@@ -158,6 +162,17 @@ extension NameServer {
             into: &bytes)
         send(bytes, to: waiting.asker)
         swap(&bytes, &output)
+    }
+
+    /// Answers for a name that no resolver knows, or wants to know, and an upstream may know.
+    private mutating func answerUnknown(_ waiting: PendingQuery) {
+        if case .fake(let type) = rules.plan(forUnknown: waiting.query) {
+            answerFake(waiting.query, waiting.asked.span, type, waiting.device)
+        } else {
+            counters.negative += 1
+            writer.answerEmpty(waiting.asked.span, waiting.query)
+        }
+        send(writer.bytes, to: waiting.asker)
     }
 
     /// Stands for the device where a worker asks.

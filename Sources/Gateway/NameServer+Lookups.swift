@@ -40,7 +40,9 @@ extension NameServer {
         case .addresses(let own):
             lookups[lookup].addresses += own.filter { $0.isIPv4 == (type == .address4) }
             finish(lookup, isAnswered: true)
-        case .forward: forward(query, message.span, to: .lookup(lookup), device: Self.gatewayItself, maximumTTL: nil)
+        case .forward:
+            let asked = Array(message[..<query.questionEnd])
+            forward(PendingQuery(asker: .lookup(lookup), device: Self.gatewayItself, query: query, asked: asked))
         case .nonexistent, .empty, .pointer, .fake: finish(lookup, isAnswered: true)
         case .refused: finish(lookup, isAnswered: false)
         }

@@ -1,19 +1,16 @@
 /// Fake addresses that stay true when this process is killed.
 ///
 /// A device keeps what it was told. So a name must not get another address after a restart, and above all its address
-/// must not get another name. The journal makes sure of it, without letting the disk decide how long an answer takes:
+/// must not get another name. The journal makes sure of it, and no usual answer waits for the disk:
 ///
-/// - The record of a new name is appended before its answer leaves. Appending ends when the kernel has the bytes, which
-///   a kill cannot take back; it does not wait for the disk (fsync follows within seconds, for the end of power). This
-///   costs some microseconds, once for each name.
-/// - A disk that stalls makes even that wait. An answer waits 20 ms at most, and while the keeper is behind the next
-///   ones do not wait at all.
-/// - What then leaves without its record can do no harm: the journal **reserves** fresh places ahead, and after a
-///   restart reserved places without a name rest, so that nobody else gets such an address. The device is reset at once
-///   and asks again.
+/// - The journal **reserves** fresh places ahead. After a restart reserved places without a name rest, so that nobody
+///   else gets such an address. An answer with a reserved place leaves at once, and its record follows within the time
+///   of one write (fsync within seconds, for the end of power). Where the process ends in between, the address stands
+///   for nothing: the device is reset at once and asks again.
 /// - A place that another name had before has no such net (the journal still says the old name), and neither has a
-///   fresh place beyond the reservation. Their answers wait for the next query (SERVFAIL now), until the record is
-///   written.
+///   fresh place beyond the reservation. Their answers wait until the kernel has the record, which a kill cannot take
+///   back: some microseconds, 20 ms at most. While the keeper is behind, the next ones do not wait at all: SERVFAIL now,
+///   and the address once the record is written.
 /// - A journal that cannot be written at all (disk full, read-only) is reported, serving goes on, and the whole map is
 ///   written as soon as that works again. Killed in between, what the last good journal does not know is lost.
 
@@ -61,29 +58,31 @@ extension NameTable {
     /// How long an answer waits for the journal.
     static let patience = Interval.milliseconds(20)
 
-    /// How many fresh places are reserved ahead.
-    static func reservation(_ range: FakeRange) -> UInt32 { UInt32(max(1, min(256, range.placeCount / 16))) }
+    /// How many fresh places are reserved ahead: half of them last for 100 ms of a disk that stands still, at 5,000 new
+    /// names a second.
+    ///
+    /// A kill lets as many rest without a name.
+    static func reservation(_ range: FakeRange) -> UInt32 { UInt32(max(1, min(1024, range.placeCount / 16))) }
 
-    /// The place of a name, and what its answer waits for.
+    /// The place of a name, and what follows from it.
     private struct Pending {
         let place: UInt32
+        /// The record that the answer waits for.
         var record: UInt64?
-        var mayLeaveUnwritten = true
+        /// Whether the keeper has to be told: once for all that it finds.
+        var hasNews = false
     }
 
     /// The fake address for a name, already normalised, that a device asks for.
     ///
-    /// Nil means SERVFAIL: no place is free, or the journal does not know it in time. A new name may wait for
-    /// `patience`; one thread is meant to ask (with more of them one may wait that long in vain).
+    /// Nil means SERVFAIL: no place is free, or the journal does not know it in time. A name without a reserved place may
+    /// wait for `patience`; one thread is meant to ask (with more of them one may wait that long in vain).
     func address(for name: String, _ family: FakePool.Family, device: IPAddress, now: Instant) -> IPAddress? {
         guard let pending = content.withLock({ place(name, device, now, &$0) }) else { return nil }
         let address = range.address(at: pending.place, family)
+        if pending.hasNews { progress?.ring() }
         guard let progress, let record = pending.record else { return address }
-        progress.ring()
-        switch progress.wait(for: record, atMost: Self.patience) {
-        case .written, .off: return address
-        case .late: return pending.mayLeaveUnwritten ? address : nil
-        }
+        return progress.wait(for: record, atMost: Self.patience) == .late ? nil : address
     }
 
     private func place(_ name: String, _ device: IPAddress, _ now: Instant, _ content: inout Content) -> Pending? {
@@ -92,13 +91,14 @@ extension NameTable {
         guard let progress, !progress.isOff else { return pending }
         if grant.origin == .known {
             pending.record = content.book.withholding(grant.place, written: progress.written)
-            pending.mayLeaveUnwritten = pending.record == nil
             return pending
         }
+        pending.hasNews = content.book.unwritten.isEmpty
         let record = content.book.add(.name(name, place: grant.place))
-        pending.record = record
-        pending.mayLeaveUnwritten = grant.origin == .fresh && grant.place < progress.reserved
-        if !pending.mayLeaveUnwritten { content.book.withhold(grant.place, until: record) }
+        if grant.origin == .reused || grant.place >= progress.reserved {
+            pending.record = record
+            content.book.withhold(grant.place, until: record)
+        }
         reserve(&content)
         return pending
     }

@@ -89,6 +89,9 @@ struct NetworkKeeper: ~Copyable {
         if !loans.expire(now).isEmpty { _ = try setup.apply(plan(policy)) }
     }
 
+    /// Which devices ask other resolvers.
+    func insistences() -> [Insistence] { (try? setup.insistences()) ?? [] }
+
     mutating func undo() throws(NetworkError) { try setup.undo() }
 
     /// The networks of the LAN interfaces as they are now, and which of them have a profile of their own.
@@ -123,6 +126,7 @@ struct NetworkKeeper: ~Copyable {
         plan.lent = loans.loans.map { .init(device: $0.device, address: $0.address, until: $0.until) }
         plan.upstreams = policy.settings.upstreamMachines + policy.settings.foundMachines
         plan.dnsPort = dnsPort
+        plan.refusesEncryptedDNS = policy.settings.phones.refusesEncryptedDNS
         plan.whenDown = settings.whenDown
         plan.ipv6 = policy.settings.ipv6
         plan.uplinks = settings.uplinks

@@ -13,16 +13,25 @@ extension Policy {
         // Asked in place: a profile that is taken out is copied, with every table of its rules.
         let position = profile(of: device)
         let outcome = settings.profiles[position].rules.verdict(forName: name, device: device)
-        guard case .settled(let decision) = outcome else { return .fake }
+        guard case .settled(let decision) = outcome else { return openVerdict(name, for: device, position) }
         let maximumTTL = settings.profiles[position].rules.mode == .domain ? settings.maximumTTL : nil
-        if decision.origin == nil {
-            if list(of: name, in: settings.phones.denied) != nil { return .nonexistent }
-            if list(of: name, in: settings.phones.direct) != nil { return .real(maximumTTL: maximumTTL) }
-        }
+        // Where what is not proxied leaves by an upstream, that one may know names which the resolvers here do not.
+        let real = NameVerdict.real(maximumTTL: maximumTTL, fakesUnknown: settings.egress != nil)
+        if decision.isByDefault, let verdict = verdictOfPhones(name, real: real) { return verdict }
         switch decision.verdict {
-        case .direct: return .real(maximumTTL: maximumTTL)
+        case .direct: return real
         // A refused name has an address too: the flow log says why nothing answers there.
         case .proxy, .profile, .reject: return .fake
+        }
+    }
+
+    /// What DNS says where the rest of a flow decides: its flows have to come to us, unless the name is to have none.
+    private func openVerdict(_ name: String, for device: IPAddress, _ position: Int) -> NameVerdict {
+        switch verdictOfPhones(name, real: .real(maximumTTL: nil)) {
+        case .real, nil: return .fake
+        case let verdict?:
+            let named = settings.profiles[position].rules.decide(RouteQuery(name: name, source: device))
+            return named.isByDefault ? verdict : .fake
         }
     }
 

@@ -86,7 +86,12 @@ final class Policy: Sendable {
     var egress: Upstream { settings.egress.map { upstreams[$0] } ?? direct }
 
     /// Where what a device opens goes.
-    func route(to destination: Destination, from device: IPAddress, over network: Routing.Network = .tcp) -> Route {
+    ///
+    /// `asksNoCheck` says of a flow that its first request was for none of the checks of a host that serves much else.
+    func route(
+        to destination: Destination, from device: IPAddress, over network: Routing.Network = .tcp,
+        asksNoCheck: Bool = false
+    ) -> Route {
         let position = profile(of: device)
         if isUpstream(device) {
             return Route(way: .upstream(direct), profile: position, rule: .words("the device is an upstream"))
@@ -99,19 +104,18 @@ final class Policy: Sendable {
         }
         let decision = settings.profiles[position].rules.decide(destination.query(from: device, network))
         let rule = decision.origin.map(RouteRule.entry)
-        if decision.origin == nil, let name = destination.name {
-            if let list = list(of: name, in: settings.phones.direct) {
-                return Route(way: .upstream(egress), profile: position, rule: .words(list))
-            }
-            if let list = list(of: name, in: settings.phones.denied) {
-                return Route(way: .refused, profile: position, rule: .words(list))
-            }
+        if decision.isByDefault, let name = destination.name,
+            let (way, words) = wayOfPhones(to: name, port: destination.target.port, network, asksNoCheck)
+        {
+            return Route(way: way, profile: position, rule: .words(words))
         }
+        let standIn = standIn(for: destination.name, decision)
         switch decision.verdict {
-        case .proxy: return Route(way: .upstream(upstreams[position]), profile: position, rule: rule)
+        case .proxy:
+            return Route(way: .upstream(upstreams[position]), profile: position, rule: rule, standIn: standIn)
         case .profile(let id):
             let other = settings.profiles.firstIndex { $0.id == id } ?? position
-            return Route(way: .upstream(upstreams[other]), profile: other, rule: rule)
+            return Route(way: .upstream(upstreams[other]), profile: other, rule: rule, standIn: standIn)
         case .direct: return Route(way: .upstream(egress), profile: position, rule: rule)
         case .reject: return Route(way: .refused, profile: position, rule: rule)
         }
@@ -137,11 +141,6 @@ final class Policy: Sendable {
     func bearsSaidNames(from device: IPAddress) -> Bool {
         settings.profiles[profile(of: device)].connectName == .sni
     }
-
-    /// The name of the first list that holds a name.
-    func list(of name: String, in lists: [RuleList]) -> String? {
-        lists.first { $0.contains(RouteQuery(name: name)) }.map { "phones: \($0.name)" }
-    }
 }
 
 /// What decided about a flow; it becomes words only where somebody reads them.
@@ -161,6 +160,8 @@ enum RouteRule: Sendable, CustomStringConvertible {
 struct Route: Sendable {
     enum Way: Sendable {
         case upstream(Upstream)
+        /// By ourselves, in the place of a connectivity check's host.
+        case answer(CheckAnswers.Host)
         case refused
     }
 
@@ -171,13 +172,6 @@ struct Route: Sendable {
     var rule: RouteRule?
     /// It leads to our own DNS service, which is told for which device.
     var isQuestion = false
-
-    /// Whether both go the same way.
-    func goes(where other: Route) -> Bool {
-        switch (way, other.way) {
-        case (.upstream(let mine), .upstream(let its)): mine.isSame(as: its)
-        case (.refused, .refused): true
-        case (.upstream, .refused), (.refused, .upstream): false
-        }
-    }
+    /// Where it goes while its upstream is no good for it.
+    var standIn: Upstream?
 }

@@ -56,6 +56,12 @@ public struct RoutingSettings: Sendable {
     public struct Phones: Sendable {
         /// Connectivity checks and push, which go direct.
         public var direct: [RuleList] = []
+        /// What the gateway answers checks itself; nil: their hosts do.
+        public var answers: CheckAnswers?
+        /// Hosts of checks that serve much else: they go direct while the upstream is lost or decrypts.
+        public var shared: RuleList?
+        /// What the configuration says about checks, for the snapshot.
+        public var connectivity = "direct"
         /// Names that do not exist here: what asks a network for permission to leave it, and known DoH servers.
         public var denied: [RuleList] = []
         /// DNS over TLS is refused at once (port 853), so that a device falls back to ours.

@@ -5,6 +5,7 @@ import LinuxIO
 import Streams
 import Synchronization
 import Upstreams
+import Wire
 
 final class Shared: Sendable {
     /// Here, not in each worker: a worker's methods are checked field by field, and the compiler's time grows with both.
@@ -64,6 +65,26 @@ final class Shared: Sendable {
         }
         return address
     }
+
+    /// Whether what a client asks for is one of our own listeners, by which its stream would come in again.
+    ///
+    /// A listener of the outbound `direct` is an upstream like others, no loop.
+    func isListener(_ target: Target) -> Bool {
+        listeners.contains { listener in
+            let (settings, address) = (listener.settings, listener.settings.address.address)
+            guard settings.outbound == .active, settings.address.port == target.port else { return false }
+            switch target.host {
+            case .address(let asked):
+                return asked == address || (asked.isLoopback || asked.isUnspecified) && Self.isHere(address)
+            case .name(let name):
+                // RFC 6761, section 6.3: such a name is the loopback, and nobody is asked for it.
+                let name = name.lowercased()
+                return (name == "localhost" || name.hasSuffix(".localhost")) && Self.isHere(address)
+            }
+        }
+    }
+
+    private static func isHere(_ address: IPAddress) -> Bool { address.isLoopback || address.isUnspecified }
 
     /// Takes the prefixes that the network was found to translate (RFC 7050).
     func learn(_ prefixes: [NAT64Prefix]) {

@@ -29,6 +29,10 @@ enum Snapshot {
         var usesAbsoluteForm = false
         /// It has rejected the credentials, which rest for a while.
         var rejectsCredentials = false
+        /// Nothing gets through it.
+        var isLost = false
+        /// It shows certificates of its own.
+        var decrypts = false
     }
 
     /// What decides, and what is known of names.
@@ -37,9 +41,15 @@ enum Snapshot {
         var capture = ""
         /// Which rule or setting forces everything into the TUN device.
         var because: String?
+        /// Who answers connectivity checks: `direct`, `upstream` or `answer`.
+        var connectivity = "direct"
         var fakeNames = 0
         var seenAnswers = 0
         var counters: [(name: String, value: Int)] = []
+        /// What is not as it should be about the network, and is not ours to change.
+        var notices: [String] = []
+        /// Which devices want a resolver of their own, and what to change on them.
+        var insists: [String] = []
     }
 
     /// The reports added up: counters, flows by state, close reasons by kind.
@@ -58,15 +68,19 @@ enum Snapshot {
         let fields = [
             "\"event\":\"snapshot\"", "\"profile\":\(quoted(profile))", "\"workers\":\(reports.count)",
             "\"mode\":\(quoted(routing.mode))", "\"capture\":\(quoted(routing.capture))",
-            "\"capture_because\":\(routing.because.map(quoted) ?? "null")", "\"fake_names\":\(routing.fakeNames)",
+            "\"capture_because\":\(routing.because.map(quoted) ?? "null")",
+            "\"connectivity\":\(quoted(routing.connectivity))",
+            "\"fake_names\":\(routing.fakeNames)",
             "\"seen_answers\":\(routing.seenAnswers)",
             "\"http80\":\(learned.usesAbsoluteForm ? "\"absolute\"" : "\"connect\"")",
             "\"credentials_rejected\":\(learned.rejectsCredentials)",
+            "\"upstream_lost\":\(learned.isLost)", "\"upstream_decrypts\":\(learned.decrypts)",
             "\"flows\":\(sum(reports, \.flows))", "\"half_open\":\(sum(reports, \.halfOpen))",
             "\"lingering\":\(sum(reports, \.lingering))", "\"udp_flows\":\(sum(reports, \.datagramFlows))",
             "\"buffer_bytes_used\":\(sum(reports, \.chunksUsed) * BufferPool.chunkSize)",
             "\"buffer_bytes_resident\":\(sum(reports, \.chunksResident) * BufferPool.chunkSize)",
             "\"descriptors\":\(descriptors)", "\"resident_kib\":\(residentKiB)", "\"states\":\(object(states))",
+            "\"notices\":\(list(routing.notices))", "\"insists\":\(list(routing.insists))",
             "\"reasons\":\(object(reasons))", "\"counters\":\(object(counters))",
         ]
         return "{\(fields.joined(separator: ","))}"
@@ -80,6 +94,8 @@ enum Snapshot {
         let pairs = values.sorted { $0.key < $1.key }.map { "\(quoted($0.key)):\($0.value)" }
         return "{\(pairs.joined(separator: ","))}"
     }
+
+    private static func list(_ texts: [String]) -> String { "[\(texts.map(quoted).joined(separator: ","))]" }
 
     private static func quoted(_ text: String) -> String {
         var result = "\""

@@ -6,6 +6,7 @@ import Flows
 import LinuxIO
 import Relay
 import Streams
+import Upstreams
 import Wire
 
 extension Worker {
@@ -39,6 +40,7 @@ extension Worker {
         if let forward = flow.forward { _ = forwards.remove(forward) }
         if flow.holdsFakeAddress { shared.names?.close(flow.key.target.address, now: now) }
         if let sniff = flow.sniff { _ = sniffs.remove(sniff) }
+        if let check = flow.check { _ = checks.remove(check) }
         if let port = flow.servicePort { shared.dnsClients.remove(port, over: .tcp) }
         if flow.endpoint != nil {
             if !flow.isSucceeded {
@@ -51,7 +53,11 @@ extension Worker {
         flow.client?.release(pool: &pool)
         flow.upstream?.release(pool: &pool)
         flow.held.removeAll(in: &pool)
-        reasons[flow.closeReason.kind, default: 0] += 1
+        let reason = flow.closeReason
+        reasons[reason.kind, default: 0] += 1
+        if reason == .clientRefusedCertificate, let name = flow.name, shared.policy.showsDecryption(name) {
+            flow.outbound?.noteRefusedCertificate(at: now)
+        }
         logFlow(flow)
     }
 

@@ -115,7 +115,8 @@ extension Worker {
         datagrams.flows[handle].note(packet, ip)
         datagrams.flows[handle].asked += 1
         let isService = datagrams.flows[handle].kind == .service
-        datagrams.keep(handle, until: now + (isService ? shared.settings.datagrams.serviceIdle : shared.settings.datagrams.idle))
+        datagrams.keep(
+            handle, until: now + (isService ? shared.settings.datagrams.serviceIdle : shared.settings.datagrams.idle))
         guard datagrams.flows[handle].socket != nil else {
             if !datagrams.flows[handle].hold(data) { counters.udpDropped += 1 }
             return

@@ -40,8 +40,10 @@ extension Worker {
     }
 
     /// Decides about a destination of which everything is known that will be.
-    static func choose(_ destination: Destination, from device: IPAddress, by policy: Policy) -> Choice {
-        let route = policy.route(to: destination, from: device)
+    static func choose(
+        _ destination: Destination, from device: IPAddress, by policy: Policy, asksNoCheck: Bool = false
+    ) -> Choice {
+        let route = policy.route(to: destination, from: device, asksNoCheck: asksNoCheck)
         if case .refused = route.way { return .refused(.rejected(rule: route.rule?.description ?? "")) }
         return .goes(destination, route)
     }
@@ -80,6 +82,7 @@ extension Worker {
             if case .name(let name) = target.host { destination.name = name.lowercased() }
             return .goes(destination, Route(way: .upstream(policy.direct), profile: policy.settings.active))
         }
+        if shared.isListener(target) { return .refused(.ownListener) }
         let device = flows[handle].key.client.address
         if case .name(let text) = target.host, (try? DomainName.normalise(text)) == nil {
             return .refused(.badRequest("\(text) is no name of a host"))
@@ -91,10 +94,15 @@ extension Worker {
     /// Takes a choice for a flow that is in the tables, and asks its upstream.
     mutating func follow(_ choice: Choice, of handle: Handle) {
         switch choice {
-        case .goes(let destination, let route):
-            guard case .upstream(let upstream) = route.way else { return }
-            flows[handle].takes(destination, route, through: upstream)
-            dial(handle)
+        case .goes(let destination, var route):
+            route.avoidUpstream(port: destination.target.port, at: now)
+            switch route.way {
+            case .upstream(let upstream):
+                flows[handle].takes(destination, route, through: upstream)
+                dial(handle)
+            case .answer(let host): beginAnswering(handle, destination, route, host)
+            case .refused: break
+            }
         case .sniff(let destination):
             beginSniffing(handle, destination)
         case .refused(let reason):
@@ -128,9 +136,9 @@ extension Destination {
 
 extension Flow {
     /// Notes where the flow goes.
-    mutating func takes(_ destination: Destination, _ route: Route, through upstream: Upstream) {
+    mutating func takes(_ destination: Destination, _ route: Route, through upstream: Upstream?) {
         outbound = upstream
-        target = upstream.server == nil ? destination.direct : destination.target
+        target = upstream?.server == nil ? destination.direct : destination.target
         name = destination.name
         nameSource = destination.source
         profile = route.profile

@@ -20,7 +20,8 @@ extension Worker {
         if events.contains(.outdated) { counters.outdated += 1 }
         if events.contains(.tooManyRanges) { counters.tooManyRanges += 1 }
         if events.contains(.reset) {
-            let reason: CloseReason = flows[handle].upstream == nil ? .clientGaveUp : .clientReset
+            let isWaiting = flows[handle].upstream == nil && flows[handle].check == nil
+            let reason: CloseReason = isWaiting ? .clientGaveUp : .clientReset
             flows[handle].ends(flows[handle].tls.clientRefused ? .clientRefusedCertificate : reason)
             dropUpstream(handle)
         }
@@ -95,6 +96,8 @@ extension Worker {
                     memory: &memories[upstream, default: UpstreamMemory()], buffers: &dialBuffers, now: now)
                 follow(progress, of: handle)
             }
+        } else if let check = flows[handle].check {
+            if checks[check].deadline <= now { return checkIsOverdue(handle, check) }
         } else if let session = flows[handle].session {
             if sessions[session].deadline <= now {
                 return abort(handle, because: .badRequest("client asked for nothing"))

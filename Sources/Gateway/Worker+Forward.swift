@@ -77,13 +77,13 @@ extension Worker {
     }
 
     /// What the client has sent and was not rewritten yet.
-    private func pendingRuns(_ handle: Handle) -> ByteRuns {
+    mutating func pendingRuns(_ handle: Handle) -> ByteRuns {
         flows[handle].endpoint != nil
             ? flows[handle].endpoint.value.unreadRuns()
             : flows[handle].held.runs(from: 0, count: flows[handle].held.count, in: pool)
     }
 
-    private mutating func removePending(_ count: Int, _ handle: Handle) {
+    mutating func removePending(_ count: Int, _ handle: Handle) {
         guard count > 0 else { return }
         if flows[handle].endpoint != nil {
             flows[handle].endpoint.value.removeUnread(count, pool: &pool)

@@ -37,7 +37,9 @@ extension Worker {
     /// A client whose upstream is not open: it talks to its session, waits, or gets its last words.
     mutating func serveClientAlone(_ handle: Handle) {
         flows[handle].client.value.flush(pool: &pool)
-        while flows[handle].session != nil, flows[handle].dial == nil, flows[handle].client.value.isReadable {
+        while flows[handle].session != nil, flows[handle].dial == nil, flows[handle].check == nil,
+            flows[handle].client.value.isReadable
+        {
             var bytes: [UInt8] = []
             switch flows[handle].client.value.read(appendingTo: &bytes, limit: Self.greetingSize) {
             case .bytes: converse(bytes.span, handle)
@@ -46,6 +48,7 @@ extension Worker {
             }
             guard flows.contains(handle) else { return }
         }
+        if flows[handle].check != nil { return answerCheck(handle) }
         if flows[handle].session == nil, flows[handle].dial == nil {
             if flows[handle].client.value.waiting.isEmpty { sayFarewell(handle) }
         } else if flows[handle].dial != nil {

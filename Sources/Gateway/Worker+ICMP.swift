@@ -49,7 +49,8 @@ extension Worker {
 
     /// Sends an ICMP error about a packet where that is allowed; returns whether it did.
     mutating func sendError(_ error: ICMPError, about bytes: Span<UInt8>, _ ip: IPPacket) -> Bool {
-        guard ICMPError.isAllowed(about: bytes, ip), !shared.settings.datagrams.broadcasts.contains(ip.destination) else {
+        guard ICMPError.isAllowed(about: bytes, ip), !shared.settings.datagrams.broadcasts.contains(ip.destination)
+        else {
             counters.droppedNoise += 1
             return false
         }

@@ -59,10 +59,11 @@ extension Worker {
 extension Flow {
     /// How far the flow has come, in one word.
     fileprivate var stateName: String {
-        if session != nil { return dial == nil ? "greeting" : "dialling" }
+        if session != nil, check == nil { return dial == nil ? "greeting" : "dialling" }
         if dial != nil { return "dialling" }
         if isHalfOpen { return "syn-received" }
         if sniff != nil { return "sniffing" }
+        if check != nil { return "answered" }
         if upstream == nil { return "refused" }
         return relay.endedFirst == nil ? "open" : "half-closed"
     }

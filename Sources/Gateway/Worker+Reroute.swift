@@ -31,9 +31,9 @@ extension Worker {
 
     /// Whether the rules send a flow elsewhere than where it goes.
     private func hasAnotherWay(_ handle: Handle, by policy: Policy) -> Bool {
-        guard let outbound = flows[handle].outbound, let target = flows[handle].target, !flows[handle].isQuestion else {
-            return false
-        }
+        guard let target = flows[handle].target, !flows[handle].isQuestion else { return false }
+        let (outbound, isAnswered) = (flows[handle].outbound, flows[handle].check != nil)
+        guard outbound != nil || isAnswered else { return false }
         if case .listener(let position) = flows[handle].origin, shared.listeners[position].settings.outbound == .direct
         {
             return false
@@ -42,9 +42,15 @@ extension Worker {
         if flows[handle].origin == .tunnel, flows[handle].nameSource != .fake {
             destination.address = shared.realAddress(of: flows[handle].key.target.address)
         }
-        let route = policy.route(to: destination, from: flows[handle].key.client.address)
-        guard case .upstream(let upstream) = route.way else { return true }
-        return !upstream.isSame(as: outbound)
+        let route = policy.route(
+            to: destination, from: flows[handle].key.client.address, asksNoCheck: !isAnswered)
+        switch route.way {
+        case .upstream(let upstream):
+            guard let outbound else { return true }
+            return !upstream.isSame(as: outbound) && route.standIn?.isSame(as: outbound) != true
+        case .answer: return !isAnswered
+        case .refused: return true
+        }
     }
 
     /// What was learned about upstreams that are in no profile any more goes.

@@ -36,6 +36,9 @@ extension Worker {
             noticeFailure(handle)
             passEnds(handle)
             if hasMoreUp || hasMoreDown { touch(handle) }
+        } else if flows[handle].check != nil {
+            answerCheck(handle)
+            guard flows.contains(handle) else { return }
         } else if flows[handle].sniff != nil {
             sniff(handle)
             guard flows.contains(handle) else { return }
@@ -118,6 +121,8 @@ extension Worker {
         } else if flows[handle].upstream != nil {
             deadline = min(deadline, flows[handle].relay.deadline(shared.settings.relay))
             if !flows[handle].hasKeepalive { deadline = min(deadline, flows[handle].opened + settledAfter) }
+        } else if let check = flows[handle].check {
+            deadline = min(deadline, checks[check].deadline)
         } else if let session = flows[handle].session {
             deadline = min(deadline, sessions[session].deadline)
         } else if let sniff = flows[handle].sniff {

@@ -91,7 +91,8 @@ extension Worker {
         var flow = Flow(key: key, origin: .tunnel, at: now)
         flow.isFromCookie = true
         flow.endpoint = TCPEndpoint(
-            cookie: cookie, timestampOffset: timestampOffset(of: key), family: key.family, settings: shared.settings.tcp,
+            cookie: cookie, timestampOffset: timestampOffset(of: key), family: key.family,
+            settings: shared.settings.tcp,
             now: now)
         guard let handle = add(flow) else { return true }
         counters.cookiesAccepted += 1

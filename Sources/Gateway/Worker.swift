@@ -31,6 +31,7 @@ struct Worker: ~Copyable {
     var sessions = Slab<InboundSession>()
     var forwards = Slab<HTTPForward>()
     var sniffs = Slab<Sniff>()
+    var checks = Slab<Check>()
     var table: FlowTable
     var timers: TimerWheel
     var pool: BufferPool

@@ -15,8 +15,8 @@ public enum AnswerPlan: Equatable, Sendable {
     case empty
     case nonexistent
     case refused
-    /// With the resolvers' answer.
-    case forward(maximumTTL: UInt32?)
+    /// With the resolvers' answer; `plan(forUnknown:)` is to follow where they do not know the name and it may be faked.
+    case forward(maximumTTL: UInt32?, fakesUnknown: Bool = false)
 }
 
 /// The rules by which plans are made; what they need to know of a name is asked as they need it.
@@ -50,12 +50,20 @@ public struct AnswerRules: Sendable {
         if settings.mode == .off { return .forward(maximumTTL: nil) }
         switch verdict(query.name) {
         case .fake: return planProxied(query)
-        case .real(let maximumTTL): return .forward(maximumTTL: maximumTTL)
+        case .real(let maximumTTL, let fakesUnknown):
+            let isFaked = fakesUnknown && settings.mode == .fakeIP && DNSSpecialNames.mayExistElsewhere(query.name)
+            return .forward(maximumTTL: maximumTTL, fakesUnknown: isFaked)
+        case .addresses(let addresses): return .addresses(addresses)
         case .nonexistent: return .nonexistent
         case .empty: return .empty
         case .refused: return .refused
         }
     }
+
+    /// Plans the answer for a name that the resolvers do not know and an upstream may know.
+    ///
+    /// It exists then, for every type: NXDOMAIN for AAAA would take its A along (RFC 8020).
+    public func plan(forUnknown query: DNSQuery) -> AnswerPlan { planProxied(query) }
 
     /// Plans the answer for a proxied name.
     ///

@@ -6,8 +6,11 @@ public import Addresses
 public enum NameVerdict: Equatable, Sendable {
     /// The name is proxied: it has an address of the fake range.
     case fake
-    /// The resolvers' answer, with TTLs of at most so many seconds.
-    case real(maximumTTL: UInt32?)
+    /// The resolvers' answer, with TTLs of at most so many seconds; a name that they do not know may be known where its
+    /// flows go, and then has a fake address.
+    case real(maximumTTL: UInt32?, fakesUnknown: Bool = false)
+    /// These and no others: what looks at an address alone wants to see the right one.
+    case addresses([IPAddress])
     /// NXDOMAIN.
     case nonexistent
     /// The name exists and has nothing (NODATA).
@@ -43,8 +46,6 @@ public struct AnswerSettings: Equatable, Sendable {
     public var ownHosts: Set<String> = []
     /// The gateway's own addresses, as `starship.internal` has them.
     public var gateway: [IPAddress] = []
-    /// Whether devices may use iCloud Private Relay, and learn of resolvers of their own.
-    public var allowsPrivateRelay = false
 
     public init() {}
 }

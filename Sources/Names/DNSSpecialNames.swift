@@ -2,6 +2,7 @@
 /// sends them through a proxy.
 
 public import Addresses
+import Wire
 
 /// What is known about a name before any rule is asked.
 public enum DNSSpecialName: Equatable, Sendable {
@@ -20,13 +21,11 @@ public struct DNSSpecialNames: Sendable {
     private let local: DNSSuffixes
     private let ownHosts: Set<String>
     private let gateway: [IPAddress]
-    private let allowsPrivateRelay: Bool
 
     public init(_ settings: AnswerSettings) {
         local = DNSSuffixes(settings.localNames)
         ownHosts = settings.ownHosts
         gateway = settings.gateway
-        allowsPrivateRelay = settings.allowsPrivateRelay
     }
 
     /// What a name means by itself, or nil when it is like any other.
@@ -34,7 +33,6 @@ public struct DNSSpecialNames: Sendable {
         if name.isEmpty || local.contains(name) || ownHosts.contains(name) { return .local }
         if !name.utf8.contains(UInt8(ascii: ".")) { return name == "localhost" ? Self.loopback : .local }
         if let zone = Self.zone(of: name) { return meaning(of: name, in: zone) }
-        if !allowsPrivateRelay, let answer = Self.encrypted[name] { return answer }
         return Self.clocks.contains(name) ? .local : nil
     }
 
@@ -74,17 +72,22 @@ public struct DNSSpecialNames: Sendable {
         ("lan", .local), ("arpa", .arpa), ("internal", .internet),
     ]
 
+    /// Whether a name that the network here does not know can be known elsewhere: it is no address, and its last label is
+    /// none that the Internet has not and will not have.
+    public static func mayExistElsewhere(_ name: String) -> Bool {
+        guard case .name? = Host.parse(name), let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
+        return !neverPublic.contains(String(name[name.utf8.index(after: dot)...]))
+    }
+
+    /// RFC 6761, RFC 6762 (with its appendix G), RFC 7686, RFC 9476, and what ICANN keeps free for private use.
+    private static let neverPublic: Set<String> = [
+        "alt", "arpa", "corp", "example", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain",
+        "localhost", "mail", "onion", "private", "test",
+    ]
+
     private static let loopback = DNSSpecialName.addresses([
         IPAddress(v4: 0x7f00_0001), IPAddress(high: 0, low: 1),
     ])
-
-    /// What devices look at before they go past the network's resolver, and how it says that they shall not.
-    ///
-    /// Apple and Mozilla ask operators for these negative answers.
-    private static let encrypted: [String: DNSSpecialName] = [
-        "mask.icloud.com": .nonexistent, "mask-h2.icloud.com": .nonexistent, "mask-canary.icloud.com": .nonexistent,
-        "doh.dns.apple.com": .nonexistent, "use-application-dns.net": .nonexistent,
-    ]
 
     /// Servers of time: what they are asked is no TCP stream, and a clock is needed before any certificate is good.
     private static let clocks = DNSSuffixes([

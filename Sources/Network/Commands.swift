@@ -63,10 +63,10 @@ enum Commands {
         throw .command("nft -f", line: line, text: trimmed(said), words: trimmed(words))
     }
 
-    /// What nft(8) shows of a part of the rules without the elements of sets; nil when there is no such part.
-    static func listing(_ part: String) throws(NetworkError) -> String? {
+    /// What nft(8) shows of a part of the rules, as a rule without the elements of sets; nil when there is no such part.
+    static func listing(_ part: String, withElements: Bool = false) throws(NetworkError) -> String? {
         do throws(SystemCallError) {
-            let arguments = ["-t", "list"] + part.split(separator: " ").map(String.init)
+            let arguments = (withElements ? ["list"] : ["-t", "list"]) + part.split(separator: " ").map(String.init)
             let outcome = try Tool.run("nft", arguments, input: "")
             return outcome.status == 0 ? outcome.output : nil
         } catch {

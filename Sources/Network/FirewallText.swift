@@ -4,6 +4,8 @@
 ///
 ///     lend         LAN packets for lent addresses get our mark, by which a rule leads them into the TUN device
 ///     dns          port 53 of the LAN, to whatever address, goes to the DNS service
+///     insists      which device asks which resolver instead of us, for an hour
+///     encrypted    port 853 is refused at once, so that phones fall back to plain DNS
 ///     clamp        the MSS of forwarded connections is at most what the path to the LAN takes
 ///     switched     flows on the other side of a switch are reset at their next packet
 ///     uplink       what leaves by the uplink has the gateway's address; into the TUN device devices keep theirs
@@ -97,6 +99,7 @@ struct FirewallText {
             [
                 "\tset lent_\(family) {\n\t\ttype \(family)_addr . \(family)_addr\n\t\tflags timeout\n\t}\n",
                 "\tset lent_to_all_\(family) {\n\t\ttype \(family)_addr\n\t\tflags timeout\n\t}\n",
+                Insistence.set(family),
             ]
         }
     }
@@ -110,6 +113,8 @@ struct FirewallText {
                         + forDevices("\(family) daddr @lent_to_all_\(set) \(setMark("meta"))", family)
                 }),
             Chain("dns", "nat hook prerouting priority dstnat", plan.dnsPort.map { forDevices(redirection($0)) } ?? []),
+            Chain("insists", "filter hook prerouting priority mangle", insists),
+            Chain("encrypted", "filter hook forward priority filter - 10", encrypted),
             Chain("clamp", "filter hook forward priority mangle", clamp),
             Chain("switched", "filter hook forward priority filter - 10", switched),
             Chain("redirects", "filter hook output priority filter", redirects),
@@ -119,6 +124,31 @@ struct FirewallText {
 
     private func redirection(_ port: UInt16) -> String {
         "meta l4proto { tcp, udp } th dport 53 redirect to :\(port)"
+    }
+
+    /// Of the machine that an upstream runs on nothing is noted or refused: it is always direct.
+    private var insists: [String] {
+        let ports = (plan.dnsPort == nil ? [] : ["53"]) + (plan.refusesEncryptedDNS ? ["853"] : [])
+        guard !ports.isEmpty else { return [] }
+        return [("ip", "ipv4"), ("ip6", "ipv6")].flatMap { family, set in
+            forDevices(
+                "\(besidesUpstreams(family))fib daddr type != local meta l4proto { tcp, udp } th dport \(list(ports)) "
+                    + "update @\(Insistence.name)_\(set) { \(family) saddr . \(family) daddr . th dport }", family)
+        }
+    }
+
+    private var encrypted: [String] {
+        guard plan.refusesEncryptedDNS else { return [] }
+        return ["ip", "ip6"].flatMap { family in
+            forDevices(
+                "oifname != \(tunnel) meta nfproto \(family == "ip" ? "ipv4" : "ipv6") \(besidesUpstreams(family))"
+                    + "meta l4proto { tcp, udp } th dport 853 jump refuse", family)
+        }
+    }
+
+    private func besidesUpstreams(_ family: String) -> String {
+        let machines = plan.upstreams.filter { $0.isIPv4 == (family == "ip") }.map(\.description)
+        return machines.isEmpty ? "" : "\(family) saddr != \(list(machines)) "
     }
 
     private var clamp: [String] {

@@ -9,6 +9,7 @@
 ///     Configuration, files that it names ── resolve ──▶ ResolvedConfiguration (rules that can be asked)
 ///     ResolvedConfiguration, a destination ── explain ──▶ Explanation
 ///     URL ── ProxyURL ──▶ Upstream
+///     scanned text ── ConfigURL ──▶ Link or ProxyURL; Link, keys, clock ── LinkVerifier ──▶ what may be done
 ///     arguments ── CommandLineOptions
 ///
 /// Secrets are no part of a configuration: it holds the names of the files that they are in. Lists of rules are

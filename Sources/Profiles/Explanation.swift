@@ -42,9 +42,14 @@ extension ResolvedConfiguration {
         if let dns { explanation.add("dns", words(dns.answer) + ": " + dns.because) }
         explanation.add("name", nameSource(question, profile, dns?.answer))
         let course = course(of: question, profile, surroundings)
-        explanation.add("rule", course.reason)
+        let usual = outbound(course.verdict, question, profile, dns?.answer)
+        let check = checkOutbound(question, profile, surroundings, rest: usual)
+        explanation.add("rule", check?.reason ?? course.reason)
         if let doubt = doubt(about: question, profile) { explanation.add("but", doubt) }
-        explanation.add("outbound", outbound(course.verdict, question, profile, dns?.answer))
+        explanation.add("outbound", check?.outbound ?? usual)
+        if let exception = exception(question, profile, course.verdict, surroundings) {
+            explanation.add("unless", exception)
+        }
         return explanation
     }
 
@@ -99,22 +104,19 @@ extension ResolvedConfiguration {
         of question: Question, _ profile: Profile, _ surroundings: Surroundings
     ) -> (verdict: Verdict, reason: String) {
         if let settled = settled(question) { return settled }
-        let query = RouteQuery(
-            name: question.name, address: question.address, port: question.port, source: question.source,
-            network: question.network)
-        let decision = rules(of: profile.id).decide(query)
-        if let origin = decision.origin { return (decision.verdict, "\(origin)") }
-        if let name = question.name {
+        let decision = rules(of: profile.id).decide(query(question))
+        if decision.isByDefault, let name = question.name {
             if let list = Surroundings.list(of: name, in: surroundings.direct) { return (.direct, list) }
             if let list = Surroundings.list(of: name, in: surroundings.denied) { return (.reject, list) }
         }
+        if let origin = decision.origin { return (decision.verdict, "\(origin)") }
         let isGlobal = rules(of: profile.id).mode == .global
         let rest = isGlobal ? "global mode proxies the rest" : "domain mode leaves the rest alone"
         return (decision.verdict, "none matches: \(rest)")
     }
 
     /// What no rule is asked about.
-    private func settled(_ question: Question) -> (Verdict, String)? {
+    func settled(_ question: Question) -> (Verdict, String)? {
         for address in [question.address, question.source] {
             guard let address, let owner = upstreamOwner(of: address) else { continue }
             return (.direct, "none: the machine of \(owner)'s upstream is always direct")

@@ -8,8 +8,9 @@ public import Routing
 public enum NameAnswer: Equatable, Sendable {
     /// An address of the pool.
     case fake
-    /// What the resolvers say, with a time to live no longer than this.
-    case real(maximumTTL: Interval?)
+    /// What the resolvers say, with a time to live no longer than this; where they do not know the name, an address of
+    /// the pool.
+    case real(maximumTTL: Interval?, fakesUnknown: Bool = false)
     /// These addresses, the gateway's own among them.
     case addresses([IPAddress])
     /// There is no such name.
@@ -26,8 +27,14 @@ public struct Surroundings: Sendable {
     public var special: NameAnswer?
     /// Lists of names that go direct where no rule says otherwise: checks and push.
     public var direct: [RuleList] = []
-    /// Lists of names that do not exist here where no rule says otherwise: known servers of encrypted DNS.
+    /// What the gateway answers connectivity checks itself.
+    public var answers: CheckAnswers?
+    /// Hosts of checks that go direct while the upstream is lost or decrypts.
+    public var shared: RuleList?
+    /// Lists of names that do not exist here where no rule says otherwise: iCloud Private Relay, encrypted DNS.
     public var denied: [RuleList] = []
+    /// Whether the name can be known anywhere, if not here.
+    public var mayExistElsewhere = true
     /// The interface that the device is on.
     public var interface: String?
 
@@ -51,21 +58,32 @@ extension ResolvedConfiguration {
             return (.real(maximumTTL: nil), "the device is the upstream of \(owner)")
         }
         if let reason = neverFaked(name) { return (.real(maximumTTL: nil), reason) }
+        let fakesUnknown = configuration.egress != .direct && dns.mode == .fake && surroundings.mayExistElsewhere
+        let real = NameAnswer.real(
+            maximumTTL: rules(of: profile.id).mode == .domain ? dns.maximumTTL : nil, fakesUnknown: fakesUnknown)
+        let named = rules(of: profile.id).decide(RouteQuery(name: name, source: device))
+        let forPhones = named.isByDefault ? phoneAnswer(name, real, surroundings) : nil
         guard case .settled(let decision) = rules(of: profile.id).verdict(forName: name, device: device) else {
+            if let forPhones, forPhones.answer != real { return forPhones }
             return (proxied, "what becomes of a flow to it depends on more than the name")
         }
-        let cap = rules(of: profile.id).mode == .domain ? dns.maximumTTL : nil
-        if decision.origin == nil {
-            if let list = Surroundings.list(of: name, in: surroundings.denied) { return (.nonexistent, list) }
-            if let list = Surroundings.list(of: name, in: surroundings.direct) {
-                return (.real(maximumTTL: cap), list)
-            }
-        }
+        if let forPhones { return forPhones }
         switch decision.verdict {
-        case .direct: return (.real(maximumTTL: cap), "it is direct")
+        case .direct: return (real, "it is direct")
         case .reject: return (proxied, "it is refused")
         case .proxy, .profile: return (proxied, "it is proxied")
         }
+    }
+
+    /// What a name is answered for a phone's sake, where no rule names it.
+    private func phoneAnswer(
+        _ name: String, _ real: NameAnswer, _ surroundings: Surroundings
+    ) -> (answer: NameAnswer, because: String)? {
+        if let answers = surroundings.answers, let host = answers.hosts[name] {
+            return (host.addresses.isEmpty ? proxied : .addresses(host.addresses), answers.origin(of: host))
+        }
+        if let list = Surroundings.list(of: name, in: surroundings.denied) { return (.nonexistent, list) }
+        return Surroundings.list(of: name, in: surroundings.direct).map { (real, $0) }
     }
 
     /// The answer for a name whose flows have to come to us.
@@ -98,7 +116,9 @@ extension ResolvedConfiguration {
         case .fake:
             return dns.families == .both
                 ? "A from \(dns.pool), AAAA from \(dns.pool6), TTL 1" : "A from \(dns.pool), TTL 1; AAAA empty"
-        case .real(let cap): return "the real answer" + (cap.map { ", TTL at most \(Quantity.text($0))" } ?? "")
+        case .real(let cap, let fakesUnknown):
+            let bound = cap.map { ", TTL at most \(Quantity.text($0))" } ?? ""
+            return "the real answer" + bound + (fakesUnknown ? "; where no resolver knows it, \(words(.fake))" : "")
         case .addresses(let addresses): return addresses.map(\.description).joined(separator: " ")
         case .nonexistent: return "no such name"
         case .empty: return "empty"

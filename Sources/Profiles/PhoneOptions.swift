@@ -10,11 +10,11 @@ public struct PhoneOptions: Equatable, Sendable {
     public var ntp = true
     /// Whether UDP 500 and 4500 (Wi-Fi calling) go direct, whatever the profile says of UDP.
     public var ike = true
-    /// Whether devices may take their names elsewhere by themselves, iCloud Private Relay above all.
+    /// Whether devices may use iCloud Private Relay.
     ///
-    /// Without it the names by which they ask for leave get negative answers, as Apple and Mozilla want it.
+    /// Without it the names by which they ask for leave get negative answers, as Apple wants it.
     public var privateRelay = false
-    /// Known hosts of DNS over HTTPS.
+    /// Known hosts of DNS over HTTPS, and the names by which devices ask for leave to use them.
     public var doh = Encrypted.refuse
     /// DNS over TLS and QUIC: port 853.
     public var dot = Encrypted.refuse

@@ -140,32 +140,11 @@ public struct ProxyURL: Equatable, Sendable {
         return name.isEmpty ? nil : name
     }
 
-    /// Decodes percent-encoded octets once (RFC 3986, section 2.1).
     private static func decode(_ text: Substring) throws(ProxyURLError) -> String {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let octet = rest.popFirst() {
-            guard octet == UInt8(ascii: "%") else {
-                bytes.append(octet)
-                continue
-            }
-            guard let high = rest.popFirst().flatMap({ Unicode.Scalar($0).hexDigit }),
-                let low = rest.popFirst().flatMap({ Unicode.Scalar($0).hexDigit })
-            else { throw .percentEncoding }
-            bytes.append(UInt8(high << 4 | low))
+        do throws(PercentCodingError) {
+            return try PercentCoding.decode(text)
+        } catch {
+            throw error == .malformed ? .percentEncoding : .controlCharacter
         }
-        guard let decoded = String(validating: bytes, as: UTF8.self) else { throw .percentEncoding }
-        guard !decoded.hasControlCharacters else { throw .controlCharacter }
-        return decoded
-    }
-}
-
-extension String {
-    /// The text without blanks and line ends around it.
-    fileprivate var trimmingBlanks: Substring {
-        let isBlank = { (character: Character) in character == " " || character == "\t" || character.isNewline }
-        var trimmed = drop(while: isBlank)
-        while let last = trimmed.last, isBlank(last) { trimmed.removeLast() }
-        return trimmed
     }
 }

@@ -25,6 +25,8 @@ public enum CloseReason: Sendable, Equatable {
     case noMemory
     case badRequest(String)
     case routeLoop
+    /// A client asked for the listener that it speaks to.
+    case ownListener
     /// A rule says REJECT.
     case rejected(rule: String)
     /// A fake address that no name has any more; asking DNS again mends it.
@@ -55,6 +57,7 @@ public enum CloseReason: Sendable, Equatable {
         case .noMemory: "out of buffer memory"
         case .badRequest(let cause): cause
         case .routeLoop: "route loop: the gateway's own connection came back to it"
+        case .ownListener: "route loop: the target is a listener of the gateway"
         case .rejected(let rule): "refused by a rule: \(rule)"
         case .unknownFakeAddress: "no name has this fake address any more"
         case .familyOff: "IPv6 is switched off"
@@ -83,6 +86,7 @@ public enum CloseReason: Sendable, Equatable {
         case .noMemory: "no-memory"
         case .badRequest: "bad-request"
         case .routeLoop: "route-loop"
+        case .ownListener: "own-listener"
         case .rejected: "rejected"
         case .unknownFakeAddress: "unknown-fake-address"
         case .familyOff: "ipv6-off"

@@ -80,6 +80,9 @@ public struct Decision: Equatable, Sendable {
         self.verdict = verdict
         self.origin = origin
     }
+
+    /// Whether no entry looked at the flow: the mode decided, or a MATCH, and what is done for phones comes first.
+    public var isByDefault: Bool { origin?.isCatchAll ?? true }
 }
 
 /// What a name alone says about the flows to it.

@@ -64,6 +64,12 @@ public struct RuleOrigin: Sendable {
         }
     }
 
+    /// Whether it is a MATCH, which looks at nothing.
+    public var isCatchAll: Bool {
+        guard case .rule(let rule, let book) = source else { return false }
+        return book.value.index.always == rule
+    }
+
     /// The rule that names the set, when the entry is in one.
     public var through: SourceText? {
         guard case .entry(_, _, _, let rule, let book?) = source else { return nil }

@@ -38,6 +38,14 @@ extension HTTPRequestHead {
     public static func authority(of request: HTTPRequestHead, in head: Span<UInt8>) throws(HTTPError) -> Range<Int>? {
         try HTTPRequestTarget(of: request, in: head).authority
     }
+
+    /// The path of a target without its query; `/` where an absolute form has none.
+    public static func path(of request: HTTPRequestHead, in head: Span<UInt8>) throws(HTTPError) -> String {
+        let range = try HTTPRequestTarget(of: request, in: head).path
+        let text = head.extracting(range)
+        let end = text.firstIndex(of: ASCII.question, from: 0) ?? text.count
+        return end == 0 ? "/" : String(validating: text.extracting(0..<end)) ?? "/"
+    }
 }
 
 /// What is to become of a request's head.

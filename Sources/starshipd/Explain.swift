@@ -15,8 +15,11 @@ enum Explain {
         var surroundings = Surroundings()
         surroundings.direct = lists.direct
         surroundings.denied = lists.denied
+        surroundings.answers = lists.answers
+        surroundings.shared = lists.shared
         surroundings.interface = question.source.flatMap(interface(of:))
         surroundings.special = question.name.flatMap { special($0, resolved.configuration) }
+        surroundings.mayExistElsewhere = question.name.map(DNSSpecialNames.mayExistElsewhere) ?? true
         return resolved.explain(question, in: surroundings)
     }
 

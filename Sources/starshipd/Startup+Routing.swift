@@ -108,7 +108,6 @@ extension Startup {
         settings.server.answers.gateway = [dns.pool, dns.pool6].prefix(configuration.ipv6 ? 2 : 1).map {
             IPAddress(high: $0.base.high, low: $0.base.low + 1)
         }
-        settings.server.answers.allowsPrivateRelay = configuration.phones.privateRelay
         settings.server.resolvers = dns.resolvers.map { resolver in
             switch resolver {
             case .system: .system

@@ -19,12 +19,14 @@ enum StartupError: Error, CustomStringConvertible {
     case secret(String, SecretError)
     case url(String, ProxyURLError)
     case list(RoutingError)
+    /// `phones.connectivity: "answer"`, and no directory has the answers.
+    case noAnswers([String])
 
     /// EX_CONFIG: the file is there and wrong.
     var exitCode: Int32 {
         switch self {
         case .file: 1
-        case .configuration, .secret, .url, .list: 78
+        case .configuration, .secret, .url, .list, .noAnswers: 78
         }
     }
 
@@ -35,6 +37,9 @@ enum StartupError: Error, CustomStringConvertible {
         case .secret(let path, let error): "\(path): \(error)"
         case .url(let path, let error): "\(path): \(error)"
         case .list(let error): "\(error)"
+        case .noAnswers(let places):
+            "phones.connectivity \"answer\" wants the lists for phones: none are in \(places.joined(separator: " or ")) "
+                + "(phones.lists names another directory)"
         }
     }
 }

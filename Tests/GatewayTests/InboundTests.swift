@@ -61,6 +61,33 @@ extension WorkerTests {
             #expect(bench.lastFlowLine.contains("up=8 down=12"))
         }
 
+        /// B146: the stream would come in again by the listener, and again.
+        @Test("our own listener is no target", arguments: ["127.0.0.1", "127.9.9.9", "LocalHost"])
+        func ownListener(host: String) throws {
+            let bench = try Bench(listeners: [.socks([]), .http([])])
+            for listener in bench.shared.listeners {
+                let target = "\(host):\(listener.settings.address.port)"
+                let client = try bench.inboundClient(1)
+                client.send("CONNECT \(target) HTTP/1.1\r\nHost: \(target)\r\n\r\n")
+                bench.until("it is refused") { client.isEnded }
+                #expect(client.text.hasPrefix("HTTP/1.1 403 "))
+                client.close()
+                bench.until("it is said") { bench.lastFlowLine.contains("the target is a listener of the gateway") }
+            }
+            bench.expectNothingLeft()
+        }
+
+        /// B146, with the reply of RFC 1928, section 6: connection not allowed by ruleset.
+        @Test func aSOCKSClientIsToldThatOurListenerIsNotAllowed() throws {
+            let bench = try Bench(listeners: [.socks([])])
+            let client = try bench.inboundClient()
+            let port = bench.shared.listeners[0].settings.address.port
+            client.send(Self.greeting + [5, 1, 0, 1, 127, 0, 0, 1, UInt8(port >> 8), UInt8(port & 0xff)])
+            bench.until("it is refused") { client.isEnded }
+            #expect(client.received.prefix(4) == [5, 0, 5, 2])
+            bench.expectNothingLeft()
+        }
+
         /// B069: each refusal has its reply of ten octets, and then the connection ends.
         @Test(
             "a refusal has its reply code",
@@ -193,7 +220,7 @@ extension WorkerTests {
             bench.expectNothingLeft()
         }
 
-        /// Issue 2, item 6: with the outbound `direct` the HTTP inbound is an upstream of its own.
+        /// With the outbound `direct` the HTTP inbound is an upstream of its own.
         @Test func aPlainRequestGoesToItsOriginInOriginForm() throws {
             let bench = try Bench(listeners: [.http([])], outbound: .direct)
             let origin = bench.upstreamAddress

@@ -39,7 +39,10 @@ final class NameBook: Sendable {
     var directory: NameDirectory {
         NameDirectory(
             verdict: { name, _ in
-                name == "refused.test" ? .refused : name.hasSuffix("example.test") ? .fake : .real(maximumTTL: 60)
+                if name.hasSuffix("denied.test") { return .nonexistent }
+                if name == "refused.test" { return .refused }
+                if name.hasSuffix("example.test") { return .fake }
+                return .real(maximumTTL: 60, fakesUnknown: !name.hasSuffix("known.net"))
             },
             fakeAddress: { name, type, _, _ in self.address(name, type) },
             fakeName: { address in self.pages.withLock { $0.names[address] } },

@@ -209,7 +209,7 @@ struct NameServerTests {
     /// B094, B106: at once, without any resolver.
     @Test func specialNamesNeedNobody() throws {
         let bench = try Bench()
-        for name in ["mask.icloud.com", "MASK-H2.icloud.com", "printer.local"] {
+        for name in ["mask.denied.test", "MASK-H2.denied.test", "printer.local"] {
             #expect(try Bench.code(bench.ask(Bench.query(name))) == 3)
         }
         let discovery = try bench.ask(Bench.query("_dns.resolver.arpa", 64))

@@ -19,7 +19,7 @@ extension WorkerTests {
             return peer.take()
         }
 
-        /// Issue 2, item 4: after a 403 the same flow, and every later one, is carried on in absolute form.
+        /// After a 403 the same flow, and every later one, is carried on in absolute form.
         @Test("after a 403 or 405 requests go in absolute form", arguments: [403, 405])
         func absoluteForm(status: Int) throws {
             let bench = try Bench()

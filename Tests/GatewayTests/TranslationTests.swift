@@ -57,7 +57,8 @@ extension WorkerTests {
             defer { service.stop() }
             let bench = try Bench()
             let shared = Shared(
-                bench.settings, board: bench.shared.board, service: service, listeners: [], mailboxes: [], control: try WakeUp(),
+                bench.settings, board: bench.shared.board, service: service, listeners: [], mailboxes: [],
+                control: try WakeUp(),
                 tap: nil)
             let (target, inside) = ("2001:db8:43::192.0.2.33", "192.0.2.33")
             #expect(shared.realAddress(of: Bench.address(target, 0).address) == Bench.address(target, 0).address)

@@ -21,7 +21,8 @@ struct RouteLab {
     let proxy: LabProgram
     let servers: LabProgram
 
-    init() throws {
+    /// With `knowsAll` the resolver says of every other name that it does not exist; without, that it won't be asked.
+    init(knowsAll: Bool = false) throws {
         lab = try Lab()
         servers = try lab.start(
             .origin, Lab.python(["routes.py", "serve", "198.51.100.10", "198.51.100.11", "2001:db8:51::10"]))
@@ -33,8 +34,9 @@ struct RouteLab {
                 "--log-facility=-", "--local-ttl=300", "--local=/example/",
                 "--host-record=web.example,198.51.100.10,2001:db8:51::10",
                 "--host-record=news.example,198.51.100.10,2001:db8:51::10", "--host-record=edge.example,198.51.100.10",
+                "--host-record=www.google.com,198.51.100.10",
                 "--cname=shop.example,edge.example", "--host-record=socket.example,198.51.100.11",
-            ])
+            ] + (knowsAll ? ["--address=/#/"] : []))
         proxy = try Upstream.tinyproxy.start(in: lab)
         try names.waitFor("cleared cache")
         try servers.waitFor("ready")

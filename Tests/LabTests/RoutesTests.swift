@@ -50,6 +50,36 @@ extension LabTests {
             #expect(daemon.events("ready").count == 1 && daemon.events("switch").count == 4)
         }
 
+        @Test("a device that insists on a resolver of its own is refused at once, and named with what to change")
+        func insistentDevice() throws {
+            let routes = try RouteLab()
+            let daemon = try routes.start(routes.settings("web.example"))
+            let uplink = try routes.watch(.gateway, "wan", "port 853")
+            // Android's automatic mode asks the gateway itself; a fixed name leads elsewhere.
+            for (host, kind) in [
+                ("10.9.0.1", "tcp"), ("198.51.100.11", "tcp"), ("198.51.100.11", "udp"), ("2001:db8:51::10", "tcp"),
+            ] {
+                let answer = try routes.device("network.py", "ask", host, "853", kind)
+                #expect(answer.hasPrefix("failed ConnectionRefusedError"), "\(host) \(kind): \(answer)")
+            }
+            let dig = ["dig", "+short", "+time=2", "+tries=1", "@198.51.100.53", "web.example"]
+            #expect(try routes.lab.run(.device, dig).output.hasPrefix("198.18."))
+            let shown = try daemon.snapshot().description
+            for (resolver, words) in [
+                ("198.51.100.11:853", "insists on the private DNS of"), ("198.51.100.53:53", "asks"),
+                ("[2001:db8:51::10]:853", "insists on the private DNS of"),
+            ] {
+                #expect(shown.contains("\(words) \(resolver)"), "\(shown)")
+            }
+            #expect(shown.contains("10.9.0.2 insists") && !shown.contains("10.9.0.1:853"), "\(shown)")
+            #expect(!uplink.output.contains("853"), "\(uplink.output)")
+            // Who switches that off has it forwarded like everything else.
+            try daemon.reload(routes.settings("web.example", more: "phones: { dot: \"allow\" },"))
+            _ = try routes.device("network.py", "ask", "198.51.100.11", "853")
+            #expect(Lab.wait(2) { uplink.output.contains("198.51.100.11.853") }, "\(uplink.output)")
+            #expect(try !daemon.snapshot().description.contains("insists on"))
+        }
+
         @Test("a switch is felt: the next request of a held connection is in the proxy's log within 2 s")
         func switchIsFelt() throws {
             let routes = try RouteLab()

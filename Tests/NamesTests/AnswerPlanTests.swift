@@ -94,18 +94,62 @@ struct AnswerPlanTests {
         #expect(try Self.plan("corporate.local", .address4, rules) == .nonexistent)
     }
 
-    /// B094: at once and for every type, although a rule proxies them; unless allowed.
+    /// B094: at once and for every type.
+    @Test func aNameThatDoesNotExistHereHasNoTypeAtAll() throws {
+        for type in [DNSType.address4, .address6, .https] {
+            let plan = Self.rules().plan(for: try parse(query("mask.icloud.com", type)), verdict: { _ in .nonexistent })
+            #expect(plan == .nonexistent)
+        }
+    }
+
+    @Test func aNameMayHaveTheAddressesThatAreWantedOfIt() throws {
+        let address = IPAddress("131.107.255.255")
+        let plan = Self.rules().plan(
+            for: try parse(query("dns.msftncsi.com", .address4)), verdict: { _ in .addresses([address]) })
+        #expect(plan == .addresses([address]))
+    }
+
+    /// What the network here does not know an upstream may know, with or without a resolver's word for it.
+    @Test func aNameThatIsUnknownHereMayBeKnownElsewhere() throws {
+        func plan(_ name: String, _ type: DNSType, _ rules: AnswerRules = Self.rules()) throws -> AnswerPlan {
+            rules.plan(for: try parse(query(name, type))) { _ in .real(maximumTTL: 60, fakesUnknown: true) }
+        }
+        for name in ["www.outside.net", "outside.net", "xn--bcher-kva.de", "a.b.c.outside.com"] {
+            for type in [DNSType.address4, .address6, .https, .pointer] {
+                #expect(try plan(name, type) == .forward(maximumTTL: 60, fakesUnknown: true))
+            }
+        }
+        let rules = Self.rules()
+        #expect(rules.plan(forUnknown: try parse(query("www.outside.net"))) == .fake(.address4))
+        for type in [DNSType.address6, .https, .service, DNSType(rawValue: 16)] {
+            #expect(rules.plan(forUnknown: try parse(query("www.outside.net", type))) == .empty)
+        }
+        let both = Self.rules { $0.families = .both }
+        #expect(both.plan(forUnknown: try parse(query("www.outside.net", .address6))) == .fake(.address6))
+        // With real addresses alone there is nothing to fake.
+        for mode in [AnswerMode.snoop, .off] {
+            let found = try plan("www.outside.net", .address4, Self.rules { $0.mode = mode })
+            #expect(found == .forward(maximumTTL: mode == .off ? nil : 60))
+        }
+    }
+
+    /// RFC 6761, RFC 6762 with its appendix G, RFC 7686, RFC 9476; search domains; what is no name.
     @Test(
-        "a phone is told not to go past us",
+        "a name that nobody else can know stays unknown",
         arguments: [
-            "mask.icloud.com", "mask-h2.icloud.com", "mask-canary.icloud.com", "doh.dns.apple.com",
-            "use-application-dns.net",
+            "printer", "nas.lan", "printer.local", "router.home.arpa", "9.2.0.192.in-addr.arpa", "www.outside.test",
+            "www.example", "intranet.internal", "mail.corp", "pc.home", "x.mail", "x.intranet", "x.private", "x.alt",
+            "x.localdomain", "abc.onion", "x.invalid", "x.localhost", "www.outside.net.corp.net", "corp.net",
+            "pool.ntp.org", #"a\032b.outside.net"#, "192.0.2.9", "proxy.outside.net", "",
         ])
-    func privateRelay(name: String) throws {
-        for type in [DNSType.address4, .address6, .https] { #expect(try Self.plan(name, type) == .nonexistent) }
-        let allowing = Self.rules { $0.allowsPrivateRelay = true }
-        #expect(try Self.plan("mask.icloud.com", .address4, allowing) == .fake(.address4))
-        #expect(try Self.plan("_dns.resolver.arpa", .service, allowing) == .empty)
+    func staysUnknown(name: String) throws {
+        let rules = Self.rules {
+            $0.localNames = ["corp.net"]
+            $0.ownHosts = ["proxy.outside.net"]
+        }
+        let plan = rules.plan(for: try parse(query(name))) { _ in .real(maximumTTL: 60, fakesUnknown: true) }
+        if case .forward(_, let fakesUnknown) = plan { #expect(!fakesUnknown) }
+        if case .fake = plan { Issue.record("\(name)") }
     }
 
     /// RFC 9462, section 6.4 (B094).

@@ -214,4 +214,26 @@ import Testing
             )
             .isEmpty)
     }
+
+    @Test("what nft shows of the devices that insist is read, and nothing else is")
+    func readsInsistences() {
+        let listing = """
+            table inet starship {
+            \tset insists_ipv4 {
+            \t\ttype ipv4_addr . ipv4_addr . inet_service
+            \t\tsize 1024
+            \t\tflags dynamic,timeout
+            \t\ttimeout 1h
+            \t\telements = { 10.9.0.2 . 198.51.100.11 . 853 timeout 1h expires 59m58s692ms,
+            \t\t\t     10.9.0.3 . 198.51.100.53 . 53 timeout 1h expires 1s }
+            \t}
+            }
+            """
+        let found = Insistence.elements(of: listing)
+        #expect(found.map(\.port) == [853, 53])
+        #expect(found.map { "\($0.device) \($0.resolver)" } == ["10.9.0.2 198.51.100.11", "10.9.0.3 198.51.100.53"])
+        let empty = "table inet starship {\n\tset insists_ipv4 {\n\t\ttype ipv4_addr\n\t}\n}"
+        #expect(Insistence.elements(of: empty).isEmpty)
+        #expect(Insistence.elements(of: "").isEmpty)
+    }
 }

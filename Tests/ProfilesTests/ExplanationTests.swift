@@ -21,7 +21,8 @@ struct ExplanationTests {
         """
 
     private func explain(
-        _ arguments: String..., on interface: String? = nil, special: NameAnswer? = nil, of text: String = text
+        _ arguments: String..., on interface: String? = nil, special: NameAnswer? = nil, answersChecks: Bool = false,
+        of text: String = text
     ) throws -> Explanation {
         let options = try CommandLineOptions.parse(["explain", "--config", "c"] + arguments)
         var surroundings = Surroundings()
@@ -29,6 +30,13 @@ struct ExplanationTests {
         surroundings.special = special
         surroundings.direct = [try list("push", "courier.push.example\n")]
         surroundings.denied = [try list("encrypted-dns", "doh.example\n")]
+        if answersChecks {
+            let answers = "captive.example * 204\nshared.example /gen_204 204\nncsi.example dns 192.0.2.77\n"
+            surroundings.answers = try CheckAnswers.parse(
+                Array(answers.utf8).span, file: "c.answers", shared: list("shared", "shared.example\n"))
+        } else {
+            surroundings.shared = try list("connectivity-shared", "shared.example\n")
+        }
         let resolved = try configuration(text).resolve(name: "c.json5")
         return try resolved.explain(#require(options.question), in: surroundings)
     }
@@ -151,6 +159,38 @@ struct ExplanationTests {
         #expect(try explain("doh.example:443", of: listed)["rule"] == "domains, c.json5:1: doh.example")
     }
 
+    @Test("connectivity checks that the gateway answers itself")
+    func answeredChecks() throws {
+        func explain(_ flow: String, of text: String = Self.text) throws -> Explanation {
+            try self.explain(flow, answersChecks: true, of: text)
+        }
+        let check = try explain("captive.example:80")
+        #expect(check["dns"]?.hasSuffix("AAAA empty: phones: connectivity.answers, c.answers:1") == true)
+        #expect(check["name"] == "the fake address, which stands for it")
+        #expect(check["rule"] == "phones: connectivity.answers, c.answers:1")
+        #expect(check["outbound"] == "the gateway's own answer: 204 for every path")
+        #expect(try explain("captive.example:443")["outbound"] == "refused: RST, as only http is answered")
+        #expect(
+            try explain("captive.example")["outbound"]
+                == "the gateway's own answer: 204 for every path; but for port 80 refused: RST")
+        #expect(
+            try explain("shared.example:80")["outbound"]
+                == "the gateway's own answer: 204 for /gen_204; the rest: direct, dialled by the gateway")
+        #expect(try explain("shared.example:443")["outbound"] == "direct, dialled by the gateway")
+        #expect(try explain("ncsi.example")["dns"] == "192.0.2.77: phones: connectivity.answers, c.answers:3")
+        let listed = "{ dns: {}, profiles: [{ id: 'a', upstream: { type: 'direct' }, domains: ['captive.example'] }] }"
+        #expect(try explain("captive.example:80", of: listed)["rule"] == "domains, c.json5:1: captive.example")
+    }
+
+    @Test("a check's host that is proxied, and when it isn't")
+    func exceptions() throws {
+        let words = "the upstream is lost, or decrypts port 443: then it is direct (phones: connectivity-shared)"
+        let global = "{ dns: {}, profiles: [{ id: 'a', upstream: { type: 'http', host: 'p.example', port: 1 } }] }"
+        #expect(try explain("shared.example:443", of: global)["unless"] == words)
+        #expect(try explain("x.example:443", of: global)["unless"] == nil)
+        #expect(try explain("shared.example:443")["unless"] == nil)
+    }
+
     @Test("datagrams: exceptions, the profile's policy, and never an upstream")
     func datagrams() throws {
         #expect(
@@ -197,5 +237,10 @@ struct ExplanationTests {
         let found = try explain("other.example:443", of: text)
         #expect(found["capture"] == "all: egress \"squid\"")
         #expect(found["outbound"] == "egress, the upstream of squid: http s.example:3128, half-close pass, http80 auto")
+        let real = "the real answer, TTL at most 60s"
+        let fake = "A from 198.18.0.0/15, TTL 1; AAAA empty"
+        #expect(found["dns"] == "\(real); where no resolver knows it, \(fake): it is direct")
+        let onlyReal = text.replacing("dns: {}", with: "dns: { mode: 'snoop' }")
+        #expect(try explain("other.example:443", of: onlyReal)["dns"] == "\(real): it is direct")
     }
 }

@@ -125,6 +125,7 @@ struct NetworkConfigurationTests {
         #expect(!phones.push && !phones.ntp && !phones.ike && phones.privateRelay)
         #expect(phones.doh == .allow && phones.dot == .allow)
         #expect(phones.lists == "lists/phones")
+        #expect(try configuration(minimal("phones: { connectivity: 'answer' }")).phones.connectivity == .answer)
         let least = try configuration(minimal()).phones
         #expect(least == PhoneOptions())
         #expect(least.connectivity == .direct && least.push && least.ntp && least.ike && !least.privateRelay)
@@ -293,9 +294,6 @@ extension NetworkConfigurationTests {
         "wrong values for phones and limits are named",
         arguments: [
             Refused(minimal("phones: true"), .wrongType, "phones", "expected an object"),
-            Refused(
-                minimal("phones: { connectivity: 'answer' }"), .notYet, "phones.connectivity", "not in this version yet"
-            ),
             Refused(
                 minimal("phones: { connectivity: 'off' }"), .badValue, "phones.connectivity",
                 "\"direct\", \"upstream\", \"answer\""

@@ -23,11 +23,13 @@ class Gateway:
     # Whether it answers DNS, and whether with addresses of its own.
     names = False
     fakes_names = False
+    # Whether the kernel forwards for it.
+    forwards = True
     packages = ()
 
     def plays(self, section):
         """Whether this gateway can be measured in a section."""
-        return self.names if section == "dns" else True
+        return {"dns": self.names, "forward": self.forwards}.get(section, True)
 
     def missing(self, programs):
         """What keeps this gateway from running here, or None."""
@@ -41,6 +43,7 @@ class Redirecting(Gateway):
     """A relay on kernel sockets behind nft REDIRECT."""
 
     program = ""
+    forwards = False
 
     def missing(self, programs):
         return None if shutil.which(self.program) else f"{self.program} is not installed"
@@ -113,6 +116,7 @@ class Pasta(Gateway):
 
     name = "pasta"
     attached = True
+    forwards = False
     packages = ("passt",)
 
     def missing(self, programs):
@@ -131,6 +135,7 @@ class Slirp(Gateway):
 
     name = "slirp4netns"
     attached = True
+    forwards = False
     packages = ("slirp4netns",)
 
     def missing(self, programs):
@@ -147,6 +152,7 @@ class Tunnel(Gateway):
     """A gateway with a TUN device: what comes in from dev is routed into it."""
 
     proxied = True
+    forwards = False
 
     def route(self, lab, device):
         lab.wait_for_device(lab.gw, device)
@@ -211,6 +217,35 @@ class Starship(Tunnel):
         return [lab.spawn(lab.gw, [self.path or lab.programs.daemon, "--config", path])]
 
 
+class Unlisted(Starship):
+    """Ours in domain mode with the machine's network set up, for a target that no list names: the kernel forwards it."""
+
+    forwards = True
+
+    def __init__(self):
+        super().__init__("unlisted=")
+
+    def plays(self, section):
+        return section == "forward"
+
+    def start(self, lab, upstream_port):
+        configuration = {
+            "tun": {"name": TUNNEL, "mtu": 1500},
+            "network": {"setup": "gateway", "lan": ["lan0"], "uplink": "wan0"},
+            "state": lab.directory,
+            "dns": {"resolvers": [f"{NET}:53"]},
+            "profiles": [{"id": "bench", "upstream": {"type": "http", "host": NET, "port": upstream_port},
+                          "domains": ["proxied.test"]}],
+            "active": "bench",
+        }
+        path = os.path.join(lab.directory, "starship.json5")
+        with open(path, "w") as file:
+            json.dump(configuration, file)
+        process = lab.spawn(lab.gw, [self.path or lab.programs.daemon, "--config", path])
+        lab.wait_for("table of ours", "ip", "netns", "exec", lab.gw, "nft", "list", "table", "inet", "starship")
+        return [process]
+
+
 class Dnsmasq(Gateway):
     """dnsmasq as the forwarder of a router, with a cache as large as ours."""
 
@@ -256,4 +291,4 @@ class Peer(Tunnel):
 
 def known():
     """The gateways that need no command line, ours first."""
-    return [Starship(), Gateway(), Redsocks(), HAProxy(), Pasta(), Slirp(), Dnsmasq()]
+    return [Starship(), Unlisted(), Gateway(), Redsocks(), HAProxy(), Pasta(), Slirp(), Dnsmasq()]

@@ -204,11 +204,15 @@ class Lab:
         self.address(self.dev, "dev0", DEVICE)
         self.address(self.gw, "lan0", LAN)
 
-    def wait_for_device(self, namespace, name, seconds=5):
-        """Waits until a process has made its network device."""
+    def wait_for(self, what, *words, seconds=5):
+        """Waits until a command succeeds."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
-            if subprocess.run(["ip", "-n", namespace, "link", "show", name], capture_output=True).returncode == 0:
+            if subprocess.run(words, capture_output=True).returncode == 0:
                 return
             time.sleep(0.05)
-        raise LabError(f"no device {name} after {seconds} s\n{self.log()}")
+        raise LabError(f"no {what} after {seconds} s\n{self.log()}")
+
+    def wait_for_device(self, namespace, name):
+        """Waits until a process has made its network device."""
+        self.wait_for(f"device {name}", "ip", "-n", namespace, "link", "show", name)

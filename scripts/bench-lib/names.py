@@ -26,7 +26,7 @@ class Names(Section):
         with self.open_names():
             if self.gateway.fakes_names:
                 fake = self.names("fake", "proxied.test", FAKE_NAMES)
-                self.ask(fake, runs=1)
+                self.steady("first fake answers", fake, runs=1)
                 self.fastest("fake answers", fake)
                 self.steady("fake answers", fake)
             self.fastest("forwarded answers", self.names("unknown", "other.test", UNKNOWN_NAMES), concurrency=50)
@@ -71,8 +71,10 @@ class Names(Section):
         if cost["gateway_cpu"]:
             self.row(f"{name}/s of one core", outcome["answered"] / cost["gateway_cpu"], **cost)
 
-    def steady(self, name, path):
-        outcome, cost = self.undisturbed(name, lambda: self.ask(path, rate=STEADY_RATE, verbose=True))
+    def steady(self, name, path, runs=None):
+        # A name is new once: so many times through the file is no run that can be had again.
+        outcome, cost = self.undisturbed(
+            name, lambda: self.ask(path, runs, rate=STEADY_RATE, verbose=True), attempts=1 if runs else 3)
         for percent in (50, 99):
             place = min(len(outcome["times"]) - 1, len(outcome["times"]) * percent // 100)
             self.row(f"{name} at {STEADY_RATE}/s p{percent} us", outcome["times"][place] * 1e6, **cost)

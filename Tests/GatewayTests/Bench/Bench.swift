@@ -61,7 +61,8 @@ final class Bench {
         }
         let mailboxes = try (0..<workers).map { _ in try Mailbox() }
         shared = Shared(
-            settings, board: PolicyBoard(try Policy(settings.routing)), names: names, listeners: open, mailboxes: mailboxes,
+            settings, board: PolicyBoard(try Policy(settings.routing)), names: names, listeners: open,
+            mailboxes: mailboxes,
             control: try WakeUp(), tap: nil)
         machines = try (0..<workers).map {
             try Machine($0, shared: shared, hasVirtioHeader: hasVirtioHeader)

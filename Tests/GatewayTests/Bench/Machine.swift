@@ -78,6 +78,7 @@ final class Machine {
         let held = [
             ("flows", worker.flows.count), ("dials", worker.dials.count), ("sessions", worker.sessions.count),
             ("forwards", worker.forwards.count), ("sniffs", worker.sniffs.count),
+            ("checks", worker.checks.count),
             ("datagram flows", worker.datagrams.count), ("keys", worker.table.count),
             ("half-open", worker.halfOpen.count),
             ("timers", worker.timers.count), ("chunks", worker.pool.used),

@@ -1,0 +1,1 @@
+http://10.9.0.1/a?v=1&profile=whistle-qa
