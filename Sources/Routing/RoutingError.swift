@@ -65,10 +65,17 @@ struct Misspelling: Error {
 /// How pieces of a list are shown in messages.
 enum Shown {
     /// A text in quotes: one line, at most 60 characters, what cannot be seen as its number.
+    ///
+    /// Somebody's proxy URL may have got in here: what stands before an "@" may be a password, unless that begins a
+    /// word, as attributes do.
     static func text(_ text: ArraySlice<UInt8>) -> String {
+        var (text, shown) = (text, "\"")
+        if let at = text.lastIndex(of: UInt8(ascii: "@")), at > text.startIndex, text[at - 1] > 0x20 {
+            text = text[at...]
+            shown += "…"
+        }
         // Four octets are the longest character: what lies behind cannot be shown anyway.
         let start = String(decoding: text.prefix(244), as: UTF8.self).unicodeScalars
-        var shown = "\""
         for scalar in start.prefix(60) { shown += scalar.visible }
         return shown + (start.count > 60 ? "…\"" : "\"")
     }

@@ -9,10 +9,12 @@ import Testing
 @testable import Network
 
 @Suite struct NetworkFirewallTests {
-    @Test("the gateway's table: lent addresses, DNS, MSS, flows of a switch, masquerading")
+    @Test("the gateway's table: lent addresses, DNS, who insists, MSS, flows of a switch, masquerading")
     func gateway() {
         var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names), NetworkPlan.LAN("wlan0", .all)])
         plan.dnsPort = 10053
+        plan.refusesEncryptedDNS = true
+        plan.upstreams = [IPAddress(v4: 0x0a09_0007)]
         let text = NetworkScript(plan, on: Machines.twoArms()).firewall
         let mark = "& 0x00ffffff | 0x53000000"
         #expect(
@@ -30,6 +32,13 @@ import Testing
                 \t\tflags timeout
                 \t}
 
+                \tset insists_ipv4 {
+                \t\ttype ipv4_addr . ipv4_addr . inet_service
+                \t\tsize 1024
+                \t\tflags dynamic,timeout
+                \t\ttimeout 1h
+                \t}
+
                 \tset lent_ipv6 {
                 \t\ttype ipv6_addr . ipv6_addr
                 \t\tflags timeout
@@ -38,6 +47,13 @@ import Testing
                 \tset lent_to_all_ipv6 {
                 \t\ttype ipv6_addr
                 \t\tflags timeout
+                \t}
+
+                \tset insists_ipv6 {
+                \t\ttype ipv6_addr . ipv6_addr . inet_service
+                \t\tsize 1024
+                \t\tflags dynamic,timeout
+                \t\ttimeout 1h
                 \t}
 
                 \tchain lend {
@@ -51,6 +67,22 @@ import Testing
                 \tchain dns {
                 \t\ttype nat hook prerouting priority dstnat; policy accept;
                 \t\tiifname { "lan", "wlan0" } meta l4proto { tcp, udp } th dport 53 redirect to :10053
+                \t}
+
+                \tchain insists {
+                \t\ttype filter hook prerouting priority mangle; policy accept;
+                \t\tiifname { "lan", "wlan0" } ip saddr != { 10.9.0.7 } fib daddr type != local \
+                meta l4proto { tcp, udp } th dport { 53, 853 } update @insists_ipv4 { ip saddr . ip daddr . th dport }
+                \t\tiifname { "lan", "wlan0" } fib daddr type != local \
+                meta l4proto { tcp, udp } th dport { 53, 853 } update @insists_ipv6 { ip6 saddr . ip6 daddr . th dport }
+                \t}
+
+                \tchain encrypted {
+                \t\ttype filter hook forward priority filter - 10; policy accept;
+                \t\tiifname { "lan", "wlan0" } oifname != "starship0" meta nfproto ipv4 ip saddr != { 10.9.0.7 } \
+                meta l4proto { tcp, udp } th dport 853 jump refuse
+                \t\tiifname { "lan", "wlan0" } oifname != "starship0" meta nfproto ipv6 \
+                meta l4proto { tcp, udp } th dport 853 jump refuse
                 \t}
 
                 \tchain clamp {

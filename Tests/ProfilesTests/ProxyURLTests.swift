@@ -164,6 +164,10 @@ struct SecretRedactionTests {
                 minimal("socks: { listen: 'http://qa:\(secret)@127.0.0.1:1' }"),
                 minimal("socks: { allow: ['qa:\(secret)@h'] }"),
                 minimal("active: 'http://qa:\(secret)@h'"), minimal("tun: { name: 'http://qa:\(secret)@h' }"),
+                "{ profiles: [{ id: 'a', upstream: { type: 'direct' }, domains: ['http://qa:\(secret)@h/'] }] }",
+                "{ profiles: [{ id: 'a', upstream: { type: 'direct' }, bypass: ['qa:\(secret)@h'] }] }",
+                "{ profiles: [{ id: 'a', upstream: { type: 'direct' }, rules: ['DOMAIN,http://qa:\(secret)@h,PROXY'] }] }",
+                "{ profiles: [{ id: 'a', upstream: { type: 'direct' }, rules: ['http://qa:\(secret)@h'] }] }",
                 minimal("limits: { dial: 'qa:\(secret)@h' }"), "{ profiles: [ '\(secret)', ", "{ a: '\(secret)\n' }",
                 "\(secret)", "{ a: \"\(secret)\\u12\" }",
             ]

@@ -246,6 +246,21 @@ class Unlisted(Starship):
         return [process]
 
 
+class Router(Gateway):
+    """The plain forwarding path of a router that masquerades, as every lab's box does: one nft rule."""
+
+    name = "router"
+    packages = ("nftables",)
+
+    def plays(self, section):
+        return section == "forward"
+
+    def start(self, lab, upstream_port):
+        run("ip", "netns", "exec", lab.gw, "nft",
+            'table inet bench { chain uplink { type nat hook postrouting priority 100; oifname "wan0" masquerade; }; }')
+        return []
+
+
 class Dnsmasq(Gateway):
     """dnsmasq as the forwarder of a router, with a cache as large as ours."""
 
@@ -291,4 +306,4 @@ class Peer(Tunnel):
 
 def known():
     """The gateways that need no command line, ours first."""
-    return [Starship(), Unlisted(), Gateway(), Redsocks(), HAProxy(), Pasta(), Slirp(), Dnsmasq()]
+    return [Starship(), Unlisted(), Gateway(), Router(), Redsocks(), HAProxy(), Pasta(), Slirp(), Dnsmasq()]
