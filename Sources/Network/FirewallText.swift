@@ -53,7 +53,10 @@ struct FirewallText {
 
     private func quoted(_ name: String) -> String { "\"\(name)\"" }
     private func list(_ items: [String]) -> String { "{ \(items.joined(separator: ", ")) }" }
-    private func names(_ interfaces: [String]) -> String { list(interfaces.map(quoted)) }
+    /// One name is compared, several are looked up: each packet pays for it in each rule.
+    private func names(_ interfaces: [String]) -> String {
+        interfaces.count == 1 ? quoted(interfaces[0]) : list(interfaces.map(quoted))
+    }
 
     private var tunnel: String { quoted(plan.tunnel) }
 
@@ -86,9 +89,11 @@ struct FirewallText {
     }
 
     /// The rule for each way to tell devices; one that is about a family leaves the other's ways out.
-    private func forDevices(_ rule: String, _ family: String = "") -> [String] {
+    ///
+    /// `first` is looked at before the interface's name, which costs more: every packet that is forwarded passes here.
+    private func forDevices(first: String = "", _ rule: String, _ family: String = "") -> [String] {
         let others = ["ip": " ip6 saddr ", "ip6": " ip saddr "][family]
-        return devices.filter { match in others.map { !match.contains($0) } ?? true }.map { "\($0) \(rule)" }
+        return devices.filter { match in others.map { !match.contains($0) } ?? true }.map { "\(first)\($0) \(rule)" }
     }
 
     // Gateway
@@ -106,12 +111,7 @@ struct FirewallText {
 
     private var gateway: [Chain] {
         [
-            Chain(
-                "lend", "filter hook prerouting priority mangle",
-                [("ip", "ipv4"), ("ip6", "ipv6")].flatMap { family, set in
-                    forDevices("\(family) saddr . \(family) daddr @lent_\(set) \(setMark("meta"))", family)
-                        + forDevices("\(family) daddr @lent_to_all_\(set) \(setMark("meta"))", family)
-                }),
+            Chain("lend", "filter hook prerouting priority mangle", plan.lent.isEmpty ? [] : lend),
             Chain("dns", "nat hook prerouting priority dstnat", plan.dnsPort.map { forDevices(redirection($0)) } ?? []),
             Chain("insists", "filter hook prerouting priority mangle", insists),
             Chain("encrypted", "filter hook forward priority filter - 10", encrypted),
@@ -120,6 +120,14 @@ struct FirewallText {
             Chain("redirects", "filter hook output priority filter", redirects),
             Chain("uplink", "nat hook postrouting priority srcnat", masquerade),
         ]
+    }
+
+    /// Only while something is lent: every packet of every device would look it up.
+    private var lend: [String] {
+        [("ip", "ipv4"), ("ip6", "ipv6")].flatMap { family, set in
+            forDevices("\(family) saddr . \(family) daddr @lent_\(set) \(setMark("meta"))", family)
+                + forDevices("\(family) daddr @lent_to_all_\(set) \(setMark("meta"))", family)
+        }
     }
 
     private func redirection(_ port: UInt16) -> String {
@@ -132,7 +140,8 @@ struct FirewallText {
         guard !ports.isEmpty else { return [] }
         return [("ip", "ipv4"), ("ip6", "ipv6")].flatMap { family, set in
             forDevices(
-                "\(besidesUpstreams(family))fib daddr type != local meta l4proto { tcp, udp } th dport \(list(ports)) "
+                first: "meta l4proto { tcp, udp } th dport \(list(ports)) ",
+                "\(besidesUpstreams(family))fib daddr type != local "
                     + "update @\(Insistence.name)_\(set) { \(family) saddr . \(family) daddr . th dport }", family)
         }
     }
@@ -141,8 +150,9 @@ struct FirewallText {
         guard plan.refusesEncryptedDNS else { return [] }
         return ["ip", "ip6"].flatMap { family in
             forDevices(
-                "oifname != \(tunnel) meta nfproto \(family == "ip" ? "ipv4" : "ipv6") \(besidesUpstreams(family))"
-                    + "meta l4proto { tcp, udp } th dport 853 jump refuse", family)
+                first: "meta l4proto { tcp, udp } th dport 853 ",
+                "meta nfproto \(family == "ip" ? "ipv4" : "ipv6") "
+                    + "\(besidesUpstreams(family))oifname != \(tunnel) jump refuse", family)
         }
     }
 
@@ -154,8 +164,8 @@ struct FirewallText {
     private var clamp: [String] {
         guard !plan.lan.isEmpty else { return [] }
         return ["iifname", "oifname"].map {
-            "\($0) \(names(plan.lan.map(\.interface))) "
-                + "tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu"
+            "tcp flags & (syn | rst) == syn \($0) \(names(plan.lan.map(\.interface))) "
+                + "tcp option maxseg size set rt mtu"
         }
     }
 
@@ -166,10 +176,10 @@ struct FirewallText {
     /// IPv6, passes: the gateway itself resets what it does not know. UDP comes here no longer than until the
     /// kernel has forgotten it (`StrandedFlows`).
     private var switched: [String] {
-        let into = "oifname \(tunnel) ct direction original"
-        return forDevices("\(into) ct status snat jump refuse")
-            + forDevices("\(into) ct state new \(setMark("ct"))")
-            + forDevices("oifname != \(tunnel) ct direction original \(hasMark("ct")) jump refuse")
+        let original = "ct direction original "
+        return forDevices(first: original + "ct status snat ", "oifname \(tunnel) jump refuse")
+            + forDevices(first: original + "ct state new ", "oifname \(tunnel) \(setMark("ct"))")
+            + forDevices(first: original + "\(hasMark("ct")) ", "oifname != \(tunnel) jump refuse")
     }
 
     /// The kernel has a setting against redirects for IPv4 only.

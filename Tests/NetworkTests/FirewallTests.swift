@@ -15,6 +15,7 @@ import Testing
         plan.dnsPort = 10053
         plan.refusesEncryptedDNS = true
         plan.upstreams = [IPAddress(v4: 0x0a09_0007)]
+        plan.lent = [.init(device: IPAddress(v4: 1), address: IPAddress(v4: 2), until: .never)]
         let text = NetworkScript(plan, on: Machines.twoArms()).firewall
         let mark = "& 0x00ffffff | 0x53000000"
         #expect(
@@ -71,39 +72,39 @@ import Testing
 
                 \tchain insists {
                 \t\ttype filter hook prerouting priority mangle; policy accept;
-                \t\tiifname { "lan", "wlan0" } ip saddr != { 10.9.0.7 } fib daddr type != local \
-                meta l4proto { tcp, udp } th dport { 53, 853 } update @insists_ipv4 { ip saddr . ip daddr . th dport }
-                \t\tiifname { "lan", "wlan0" } fib daddr type != local \
-                meta l4proto { tcp, udp } th dport { 53, 853 } update @insists_ipv6 { ip6 saddr . ip6 daddr . th dport }
+                \t\tmeta l4proto { tcp, udp } th dport { 53, 853 } iifname { "lan", "wlan0" } ip saddr != { 10.9.0.7 } \
+                fib daddr type != local update @insists_ipv4 { ip saddr . ip daddr . th dport }
+                \t\tmeta l4proto { tcp, udp } th dport { 53, 853 } iifname { "lan", "wlan0" } \
+                fib daddr type != local update @insists_ipv6 { ip6 saddr . ip6 daddr . th dport }
                 \t}
 
                 \tchain encrypted {
                 \t\ttype filter hook forward priority filter - 10; policy accept;
-                \t\tiifname { "lan", "wlan0" } oifname != "starship0" meta nfproto ipv4 ip saddr != { 10.9.0.7 } \
-                meta l4proto { tcp, udp } th dport 853 jump refuse
-                \t\tiifname { "lan", "wlan0" } oifname != "starship0" meta nfproto ipv6 \
-                meta l4proto { tcp, udp } th dport 853 jump refuse
+                \t\tmeta l4proto { tcp, udp } th dport 853 iifname { "lan", "wlan0" } meta nfproto ipv4 \
+                ip saddr != { 10.9.0.7 } oifname != "starship0" jump refuse
+                \t\tmeta l4proto { tcp, udp } th dport 853 iifname { "lan", "wlan0" } meta nfproto ipv6 \
+                oifname != "starship0" jump refuse
                 \t}
 
                 \tchain clamp {
                 \t\ttype filter hook forward priority mangle; policy accept;
-                \t\tiifname { "lan", "wlan0" } tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu
-                \t\toifname { "lan", "wlan0" } tcp flags & (syn | rst) == syn tcp option maxseg size set rt mtu
+                \t\ttcp flags & (syn | rst) == syn iifname { "lan", "wlan0" } tcp option maxseg size set rt mtu
+                \t\ttcp flags & (syn | rst) == syn oifname { "lan", "wlan0" } tcp option maxseg size set rt mtu
                 \t}
 
                 \tchain switched {
                 \t\ttype filter hook forward priority filter - 10; policy accept;
-                \t\tiifname { "lan", "wlan0" } oifname "starship0" ct direction original ct status snat jump refuse
-                \t\tiifname { "lan", "wlan0" } oifname "starship0" ct direction original ct state new \
+                \t\tct direction original ct status snat iifname { "lan", "wlan0" } oifname "starship0" jump refuse
+                \t\tct direction original ct state new iifname { "lan", "wlan0" } oifname "starship0" \
                 ct mark set ct mark \(mark)
-                \t\tiifname { "lan", "wlan0" } oifname != "starship0" ct direction original \
-                ct mark & 0xff000000 == 0x53000000 jump refuse
+                \t\tct direction original ct mark & 0xff000000 == 0x53000000 iifname { "lan", "wlan0" } \
+                oifname != "starship0" jump refuse
                 \t}
 
                 \tchain uplink {
                 \t\ttype nat hook postrouting priority srcnat; policy accept;
-                \t\tiifname { "lan", "wlan0" } oifname { "wan" } meta nfproto ipv4 masquerade
-                \t\tiifname { "lan", "wlan0" } oifname { "wan" } ip6 saddr fc00::/7 ip6 daddr != fc00::/7 masquerade
+                \t\tiifname { "lan", "wlan0" } oifname "wan" meta nfproto ipv4 masquerade
+                \t\tiifname { "lan", "wlan0" } oifname "wan" ip6 saddr fc00::/7 ip6 daddr != fc00::/7 masquerade
                 \t}
 
                 \tchain refuse {
@@ -123,7 +124,7 @@ import Testing
         let lines = text.split(separator: "\n").map { $0.trimmingPrefix("\t\t") }
         #expect(lines.contains("iifname \"wan\" ip saddr { 10.77.0.0/24 } oifname \"wan\" masquerade"))
         #expect(lines.contains("iifname \"wan\" ip6 saddr { 2001:db8:77::/64 } oifname \"wan\" masquerade"))
-        #expect(lines.contains("oifname { \"wan\" } icmpv6 type nd-redirect drop"))
+        #expect(lines.contains("oifname \"wan\" icmpv6 type nd-redirect drop"))
         #expect(
             lines.contains(
                 "iifname \"wan\" ip saddr { 10.77.0.0/24 } meta l4proto { tcp, udp } th dport 53 redirect to :10053"))
