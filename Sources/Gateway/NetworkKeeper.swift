@@ -19,6 +19,8 @@ public struct NetworkSettings: Sendable {
             self.interface = interface
             self.profile = profile
         }
+
+        func position(in routing: RoutingSettings) -> Int? { profile.flatMap(routing.position(of:)) }
     }
 
     public var setup: NetworkPlan.Setup
@@ -108,7 +110,7 @@ struct NetworkKeeper: ~Copyable {
                 let network = IPPrefix(address.address, length: address.prefixLength)
             else { continue }
             networks.all.append(network)
-            if let profile = lan.profile.flatMap(routing.position(of:)) {
+            if let profile = lan.position(in: routing) {
                 networks.scopes.append(.init(network: network, profile: profile))
             }
         }
@@ -118,9 +120,7 @@ struct NetworkKeeper: ~Copyable {
     private func plan(_ policy: Policy) -> NetworkPlan {
         var plan = NetworkPlan(
             setup: settings.setup, tunnel: tunnel, mtu: settings.mtu, mark: settings.mark, fake: pools,
-            lan: settings.lan.map {
-                .init($0.interface, Self.capture(policy, $0.profile.flatMap(policy.settings.position(of:))))
-            })
+            lan: settings.lan.map { .init($0.interface, Self.capture(policy, $0.position(in: policy.settings))) })
         plan.own = Self.capture(policy, nil)
         plan.captured = prefixes(policy)
         plan.lent = loans.loans.map { .init(device: $0.device, address: $0.address, until: $0.until) }
@@ -143,9 +143,7 @@ struct NetworkKeeper: ~Copyable {
     /// What rules send to anything but DIRECT, of all profiles in use.
     private func prefixes(_ policy: Policy) -> [IPPrefix] {
         var found: [IPPrefix] = []
-        for profile in [policy.settings.active]
-            + settings.lan.compactMap({ $0.profile.flatMap(policy.settings.position(of:)) })
-        {
+        for profile in [policy.settings.active] + settings.lan.compactMap({ $0.position(in: policy.settings) }) {
             guard case .names(let prefixes) = policy.capture(ofProfile: profile) else { continue }
             for prefix in prefixes where !found.contains(prefix) { found.append(prefix) }
         }

@@ -56,7 +56,7 @@ extension Policy {
 extension Route {
     /// Takes the other way if its upstream is no good for it just now.
     mutating func avoidUpstream(port: UInt16, at now: Instant) {
-        guard let standIn, case .upstream(let upstream) = way, standIn !== upstream else { return }
+        guard let standIn, case .upstream(let upstream) = way, !standIn.isSame(as: upstream) else { return }
         let why: String
         if upstream.isLost(at: now) {
             why = "the upstream is lost"

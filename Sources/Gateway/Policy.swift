@@ -109,13 +109,16 @@ final class Policy: Sendable {
         {
             return Route(way: way, profile: position, rule: .words(words))
         }
-        let standIn = standIn(for: destination.name, decision)
         switch decision.verdict {
         case .proxy:
-            return Route(way: .upstream(upstreams[position]), profile: position, rule: rule, standIn: standIn)
+            return Route(
+                way: .upstream(upstreams[position]), profile: position, rule: rule,
+                standIn: standIn(for: destination.name, decision))
         case .profile(let id):
             let other = settings.profiles.firstIndex { $0.id == id } ?? position
-            return Route(way: .upstream(upstreams[other]), profile: other, rule: rule, standIn: standIn)
+            return Route(
+                way: .upstream(upstreams[other]), profile: other, rule: rule,
+                standIn: standIn(for: destination.name, decision))
         case .direct: return Route(way: .upstream(egress), profile: position, rule: rule)
         case .reject: return Route(way: .refused, profile: position, rule: rule)
         }

@@ -134,7 +134,7 @@ struct FirewallText {
         "meta l4proto { tcp, udp } th dport 53 redirect to :\(port)"
     }
 
-    /// Of the machine that an upstream runs on nothing is noted or refused: it is always direct.
+    /// Of a machine that an upstream runs on nothing is noted or refused: it is always direct, by all its addresses.
     private var insists: [String] {
         let ports = (plan.dnsPort == nil ? [] : ["53"]) + (plan.refusesEncryptedDNS ? ["853"] : [])
         guard !ports.isEmpty else { return [] }
@@ -157,7 +157,7 @@ struct FirewallText {
     }
 
     private func besidesUpstreams(_ family: String) -> String {
-        let machines = plan.upstreams.filter { $0.isIPv4 == (family == "ip") }.map(\.description)
+        let machines = view.exempt.filter { $0.isIPv4 == (family == "ip") }.map(\.description)
         return machines.isEmpty ? "" : "\(family) saddr != \(list(machines)) "
     }
 

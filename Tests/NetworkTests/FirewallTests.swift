@@ -16,7 +16,13 @@ import Testing
         plan.refusesEncryptedDNS = true
         plan.upstreams = [IPAddress(v4: 0x0a09_0007)]
         plan.lent = [.init(device: IPAddress(v4: 1), address: IPAddress(v4: 2), until: .never)]
-        let text = NetworkScript(plan, on: Machines.twoArms()).firewall
+        // The upstream's machine has another address, which its hardware address tells.
+        var machine = Machines.twoArms()
+        machine.neighbours = ["10.9.0.7", "2001:db8:9::7"].map {
+            KernelNeighbour(
+                interface: "lan", address: address($0), hardware: "02:00:00:00:00:07", isRouter: false)
+        }
+        let text = NetworkScript(plan, on: machine).firewall
         let mark = "& 0x00ffffff | 0x53000000"
         #expect(
             text == """
@@ -75,7 +81,8 @@ import Testing
                 \t\tmeta l4proto { tcp, udp } th dport { 53, 853 } iifname { "lan", "wlan0" } ip saddr != { 10.9.0.7 } \
                 fib daddr type != local update @insists_ipv4 { ip saddr . ip daddr . th dport }
                 \t\tmeta l4proto { tcp, udp } th dport { 53, 853 } iifname { "lan", "wlan0" } \
-                fib daddr type != local update @insists_ipv6 { ip6 saddr . ip6 daddr . th dport }
+                ip6 saddr != { 2001:db8:9::7 } fib daddr type != local \
+                update @insists_ipv6 { ip6 saddr . ip6 daddr . th dport }
                 \t}
 
                 \tchain encrypted {
@@ -83,7 +90,7 @@ import Testing
                 \t\tmeta l4proto { tcp, udp } th dport 853 iifname { "lan", "wlan0" } meta nfproto ipv4 \
                 ip saddr != { 10.9.0.7 } oifname != "starship0" jump refuse
                 \t\tmeta l4proto { tcp, udp } th dport 853 iifname { "lan", "wlan0" } meta nfproto ipv6 \
-                oifname != "starship0" jump refuse
+                ip6 saddr != { 2001:db8:9::7 } oifname != "starship0" jump refuse
                 \t}
 
                 \tchain clamp {
