@@ -33,6 +33,7 @@ let package = Package(
     name: "starship-gateway",
     products: [
         .executable(name: "starshipd", targets: ["starshipd"]),
+        .executable(name: "starshipctl", targets: ["starshipctl"]),
         .executable(name: "starshipbench", targets: ["starshipbench"]),
     ],
     targets: [
@@ -52,7 +53,8 @@ let package = Package(
         dataPath("Relay", ["Bytes", "Addresses", "Wire", "LinuxIO"]),
 
         // Edges: the configuration, codes to scan, the kernel, the capture file
-        module("Profiles", ["Bytes", "Addresses", "Digest", "Routing"]),
+        module("Devices", ["Bytes", "Addresses"]),
+        module("Profiles", ["Bytes", "Addresses", "Digest", "Routing", "Devices"]),
         module("QRCode", ["Digest"]),
         .target(name: "CLinux"),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
@@ -60,6 +62,7 @@ let package = Package(
         module("Store", ["Bytes", "Digest", "LinuxIO"]),
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
         module("Network", ["LinuxIO", "Bytes", "Addresses"]),
+        module("Control", ["LinuxIO", "Bytes", "Addresses", "Wire", "Profiles", "Digest"]),
 
         // Assembly
         module(
@@ -68,6 +71,12 @@ let package = Package(
                 "Bytes", "Addresses", "Digest", "Wire", "Names", "Routing", "Flows", "Streams", "Upstreams", "Inbound",
                 "Relay", "Profiles", "LinuxIO", "Store", "Capture", "Network",
             ]),
+        module(
+            "Administration",
+            [
+                "Gateway", "Control", "Store", "Profiles", "Devices", "QRCode", "LinuxIO", "Addresses", "Bytes",
+                "Capture", "Digest", "Names", "Network", "Relay", "Routing", "Streams", "Upstreams", "Wire",
+            ]),
         program(
             "starshipd",
             [
@@ -75,6 +84,9 @@ let package = Package(
                 "Routing",
                 "Streams", "Upstreams", "Wire",
             ]),
+        program(
+            "starshipctl",
+            ["Control", "Profiles", "QRCode", "Devices", "LinuxIO", "Addresses", "Bytes", "Digest", "Routing", "Wire"]),
         program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire", "Routing"]),
 
         // Tests, and the programs that they need
@@ -91,7 +103,12 @@ let package = Package(
         tests("StreamsTests", ["Streams", "Wire", "Bytes", "Addresses", "Digest"]),
         tests("UpstreamsTests", ["Upstreams", "Inbound", "Wire", "LinuxIO", "Bytes", "Addresses"]),
         tests("RoutingTests", ["Routing", "Addresses"]),
-        tests("ProfilesTests", ["Profiles", "Routing", "Bytes", "Addresses"]),
+        tests("DevicesTests", ["Devices", "Bytes", "Addresses"]),
+        tests("ProfilesTests", ["Profiles", "Devices", "Routing", "Bytes", "Addresses", "Digest"]),
+        tests("ControlTests", ["Control", "Profiles", "Wire", "LinuxIO", "Bytes", "Addresses"]),
+        tests(
+            "AdministrationTests",
+            ["Administration", "Control", "Gateway", "Profiles", "Devices", "Store", "LinuxIO", "Bytes", "Addresses"]),
         tests("QRCodeTests", ["QRCode"]),
         tests("LinuxIOTests", ["LinuxIO", "Bytes", "Addresses"]),
         tests("CaptureTests", data: ["Captures"], ["Capture", "Streams", "Wire", "Bytes", "Addresses"]),

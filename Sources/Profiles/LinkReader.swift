@@ -90,10 +90,8 @@ struct LinkReader {
             do throws(RoutingError) {
                 _ = try RuleSet(domains: [SourceText(text: entry)], bypass: [], rules: [])
             } catch {
-                // The error's own words hold the entry, which may be a URL with a password.
                 throw LinkError(
-                    .badDomains, .domains, found: "\(Shown.text(entry)) as entry \(index + 1)",
-                    expected: error.expected,
+                    .badDomains, .domains, found: "\(error.found) as entry \(index + 1)", expected: error.expected,
                     hint: error.hint ?? "entries are cut at commas")
             }
         }

@@ -1,0 +1,1 @@
+/// # Administration: from what people say to what the gateway does

@@ -1,0 +1,37 @@
+/// What the lab has decided while the gateway ran: it is kept in the store, laid over the administrator's file, and
+/// never written into it.
+
+public import Devices
+
+/// The lab's half of what the gateway is told.
+///
+/// The other half is the configuration file: on the same profile id or device name the file's wins.
+public struct LabState: Equatable, Sendable {
+    /// The id of the gateway's default profile; nil: what the file's `active` says.
+    public var active: String?
+    /// Profiles that were pushed.
+    public var profiles: [Profile] = []
+    /// Names that people gave to devices.
+    public var devices: [NamedDevice] = []
+    /// At most one for each device.
+    public var assignments: [Assignment] = []
+    /// Nonces of links that work a single time, kept until the link has ended.
+    public var spent: [SpentNonce] = []
+
+    /// A nonce that was used.
+    public struct SpentNonce: Equatable, Sendable {
+        /// The key that signed it.
+        public var key: String
+        public var once: String
+        /// When the link ends, in seconds since 1970.
+        public var expires: Int64
+
+        public init(key: String, once: String, expires: Int64) {
+            self.key = key
+            self.once = once
+            self.expires = expires
+        }
+    }
+
+    public init() {}
+}
