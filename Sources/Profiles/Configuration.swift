@@ -17,6 +17,7 @@
 /// with the files' bytes, what its rules mean. A wrong rule is refused like any other wrong value, at its line.
 
 public import Addresses
+public import Bytes
 
 /// Everything that one file says.
 public struct Configuration: Equatable, Sendable {
@@ -43,6 +44,21 @@ public struct Configuration: Equatable, Sendable {
     public var state: String? = Configuration.stateDirectory
     public var limits = Limits()
     public var log = LogOptions()
+    /// This gateway's id, which links and pushes are signed for; nil: the host's name.
+    public var gateway: String?
+    /// Devices with a name, each name and each device once.
+    public var devices: [DeviceOptions] = []
+    public var newDevices = NewDevices.default
+    /// How long an assignment lasts unless it says so itself; nil with `lease: false`: until somebody ends it.
+    public var lease: Interval? = .hours(12)
+    /// The lease file of the DHCP server, which knows names for devices; nil: there is none.
+    public var leases: String?
+    /// The keys of links and pushes.
+    public var keys: [KeyOptions] = []
+    /// The control socket; nil with `control: false`.
+    public var control: ControlOptions? = ControlOptions()
+    /// The listener for signed requests; nil unless the file has a `push` object.
+    public var push: PushOptions?
 
     public static let stateDirectory = "/var/lib/starship"
 
