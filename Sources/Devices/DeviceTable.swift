@@ -176,30 +176,35 @@ public struct DeviceTable: Sendable {
     }
 
     /// Keeps within the bounds; what was just noted stays.
+    ///
+    /// What is full loses an eighth at a time, so that a flood does not sort at each packet.
     private mutating func makeRoom(besides kept: Owner) {
         if let addresses = station(kept)?.addresses, addresses.count > Self.addressesOfOne {
             let surplus = addresses.sorted { ($0.value, $0.key.low) < ($1.value, $1.key.low) }
-                .prefix(addresses.count - Self.addressesOfOne)
+                .prefix(Self.addressesOfOne / 8)
             for (address, _) in surplus {
                 modify(kept) { $0.addresses[address] = nil }
                 owners[Place(address, on: kept.interface)] = nil
             }
         }
         guard stationCount > Self.capacity || owners.count > Self.addressCapacity else { return }
-        var free: [(owner: Owner, seen: Int64)] = []
-        for (mac, stations) in stations {
-            for station in stations {
-                let owner = Owner(mac: mac, interface: station.interface)
-                if owner != kept, !isHeld(owner) { free.append((owner, station.seen)) }
-            }
-        }
-        free.sort { ($0.seen, $0.owner.mac.bits) < ($1.seen, $1.owner.mac.bits) }
-        // A few more than needed, so that a flood does not sort at each packet.
-        let target = (stations: Self.capacity - Self.capacity / 64, addresses: Self.addressCapacity - 256)
-        for (owner, _) in free {
+        let target = (stations: Self.capacity * 7 / 8, addresses: Self.addressCapacity * 7 / 8)
+        for owner in strangers(besides: kept) {
             guard stationCount > target.stations || owners.count > target.addresses else { return }
             remove(owner)
         }
+    }
+
+    /// The stations that have neither a name nor a profile, those that were seen longest ago first.
+    private func strangers(besides kept: Owner) -> [Owner] {
+        var strangers: [(owner: Owner, seen: Int64)] = []
+        for (mac, stations) in stations {
+            for station in stations {
+                let owner = Owner(mac: mac, interface: station.interface)
+                if owner != kept, !isHeld(owner) { strangers.append((owner, station.seen)) }
+            }
+        }
+        return strangers.sorted { ($0.seen, $0.owner.mac.bits) < ($1.seen, $1.owner.mac.bits) }.map(\.owner)
     }
 
     private mutating func remove(_ owner: Owner) {

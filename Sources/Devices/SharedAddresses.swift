@@ -74,6 +74,9 @@ public struct SharedAddresses: Sendable {
 
     public init() {}
 
+    /// How many addresses are watched.
+    var count: Int { watches.count }
+
     /// Takes a SYN into account.
     public mutating func observe(_ syn: ObservedSYN) {
         if watches[syn.client.address] == nil, watches.count >= Self.capacity { dropOldest() }
