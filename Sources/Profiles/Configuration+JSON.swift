@@ -32,6 +32,7 @@ extension Configuration {
     /// What is about devices, and about those who tell the gateway what to do with them.
     private var labMembers: [JSON.Member] {
         var members: [JSON.Member] = []
+        members.add("clock", clock, unless: .kernel)
         members.add("devices", .array(devices.map(\.json)), unless: .array([]))
         members.add("newDevices", newDevices, unless: .default)
         members.add("lease", lease.map(JSON.duration) ?? false, unless: .duration(.hours(12)))

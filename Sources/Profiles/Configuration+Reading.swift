@@ -50,6 +50,7 @@ extension Configuration {
 
     /// What is about devices, and about those who tell the gateway what to do with them.
     private mutating func readLab(_ section: Section) throws(ConfigurationError) {
+        try section.read("clock", into: &clock)
         gateway = try section.optionalIdentifier("gateway")
         devices = try DeviceOptions.list(section)
         try section.read("newDevices", into: &newDevices)

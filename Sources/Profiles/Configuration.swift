@@ -44,6 +44,8 @@ public struct Configuration: Equatable, Sendable {
     public var state: String? = Configuration.stateDirectory
     public var limits = Limits()
     public var log = LogOptions()
+    /// Whether the calendar is believed.
+    public var clock = ClockTrust.kernel
     /// This gateway's id, which links and pushes are signed for; nil: the host's name.
     public var gateway: String?
     /// Devices with a name, each name and each device once.
@@ -80,6 +82,14 @@ public struct Configuration: Equatable, Sendable {
     public func profile(_ id: String) -> Profile? {
         profiles.first { $0.id == id }
     }
+}
+
+/// Whose word it is that the calendar is right, which decides whether signed links and pushes can be checked.
+public enum ClockTrust: String, CaseIterable, Sendable {
+    /// The kernel's, who knows whether something disciplines it (NTP).
+    case kernel
+    /// The administrator's, for a machine whose clock is right without that: a guest's, or one with a good battery.
+    case trust
 }
 
 /// How what no upstream was chosen for leaves the lab: direct traffic, unlisted names, checks and push.

@@ -3,7 +3,7 @@
 enum ConfigurationKeys {
     static let top = [
         "tun", "network", "ipv6", "dns", "socks", "http", "profiles", "active", "egress", "ruleSets", "phones", "state",
-        "limits", "log", "gateway", "devices", "newDevices", "lease", "leases", "keys", "control", "push",
+        "limits", "log", "clock", "gateway", "devices", "newDevices", "lease", "leases", "keys", "control", "push",
     ]
     static let laterTop = ["health", "metrics", "page"]
 
@@ -42,11 +42,12 @@ enum ConfigurationKeys {
     static let push = ["listen", "allow"]
 
     // The store and the control API
-    static let labState = ["active", "profiles", "devices", "assignments", "spent"]
+    static let labState = ["active", "profiles", "devices", "assignments", "spent", "unconfirmed"]
     static let overlay = ["profiles", "active", "devices"]
     static let namedDevice = ["name", "mac", "interface", "address"]
     static let assignment = ["device", "profile", "since", "until", "by"]
     static let spent = ["key", "once", "expires"]
+    static let unconfirmed = ["revision", "former", "until"]
 
     /// Where a key would be at home, for one that stands in the wrong object.
     private static let homes: [(path: String, keys: [String])] = [

@@ -16,6 +16,7 @@ extension LabState {
         state.devices = try devices(section)
         state.assignments = try assignments(section)
         state.spent = try spent(section)
+        state.unconfirmed = try section["unconfirmed"].map(Unconfirmed.init)
         return state
     }
 
@@ -27,6 +28,7 @@ extension LabState {
         members.add("devices", .array(devices.map { .object($0.members) }), unless: .array([]))
         members.add("assignments", .array(assignments.map(\.json)), unless: .array([]))
         members.add("spent", .array(spent.map(\.json)), unless: .array([]))
+        if let unconfirmed { members.add("unconfirmed", unconfirmed.json) }
         return .object(members)
     }
 
@@ -98,6 +100,21 @@ extension LabState {
 extension LabState.SpentNonce {
     fileprivate var json: JSON {
         .members(["key": .string(key), "once": .string(once), "expires": .integer(Int(expires))])
+    }
+}
+
+extension LabState.Unconfirmed {
+    fileprivate init(_ value: JSON5Value) throws(ConfigurationError) {
+        let section = try Section(value, path: "unconfirmed", keys: ConfigurationKeys.unconfirmed)
+        var numbers = (revision: 0, former: 0)
+        for key in ConfigurationKeys.unconfirmed { _ = try section.required(key, "a whole number") }
+        try section.read("revision", into: &numbers.revision, within: 1...Int(Int32.max))
+        try section.read("former", into: &numbers.former, within: 0...Int(Int32.max))
+        self.init(revision: numbers.revision, former: numbers.former, until: try section.second("until"))
+    }
+
+    fileprivate var json: JSON {
+        .members(["revision": .integer(revision), "former": .integer(former), "until": .integer(Int(until))])
     }
 }
 
