@@ -1,8 +1,9 @@
 /// What a mistyped word was most likely meant to be.
 
-enum NearMiss {
+/// The slips of a hand on a keyboard.
+public enum NearMiss {
     /// The word of a list that is closest to `text`, if any is close: one slip in short words, three in long ones.
-    static func suggestion(for text: String, among words: some Sequence<String>) -> String? {
+    public static func suggestion(for text: String, among words: some Sequence<String>) -> String? {
         guard text.unicodeScalars.count <= 64 else { return nil }
         var best: (word: String, distance: Int)?
         for word in words {
