@@ -96,6 +96,16 @@ int clinux_accept(int listener, struct sockaddr *address, socklen_t *length) {
     return result(accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC));
 }
 
+int clinux_peer_credentials(int descriptor, uint32_t *user, uint32_t *group, int32_t *process) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) return -errno;
+    *user = peer.uid;
+    *group = peer.gid;
+    *process = peer.pid;
+    return 0;
+}
+
 int clinux_signals(const int *numbers, int count) {
     sigset_t set;
     sigemptyset(&set);

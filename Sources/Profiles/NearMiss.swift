@@ -1,6 +1,5 @@
 /// What a mistyped word was most likely meant to be.
 
-/// The slips of a hand on a keyboard.
 public enum NearMiss {
     /// The word of a list that is closest to `text`, if any is close: one slip in short words, three in long ones.
     public static func suggestion(for text: String, among words: some Sequence<String>) -> String? {

@@ -39,7 +39,7 @@ public enum Quantity {
     }
 
     /// Writes a size in the largest unit that gives a whole number.
-    static func text(octets: Int) -> String {
+    public static func text(octets: Int) -> String {
         let unit = sizeUnits.last { Int64(octets) % $0.octets == 0 && Int64(octets) >= $0.octets } ?? sizeUnits[0]
         return "\(Int64(octets) / unit.octets)\(unit.name)"
     }
