@@ -109,6 +109,18 @@ struct Arguments: Sendable {
         return target
     }
 
+    /// What is about all devices at once, and what is about one alone.
+    func check(_ target: Target) throws(ArgumentError) {
+        switch target {
+        case .device:
+            guard !has("--override") else { throw error("found --override with --device; expected --all with it") }
+        case .all:
+            guard !has("--for") else {
+                throw error("found --for with --all; expected --device with it: the gateway's default has no end")
+            }
+        }
+    }
+
     func address(_ text: String, _ what: String) throws(ArgumentError) -> WebAddress? {
         do throws(WebAddressError) {
             return try WebAddress.parse(text)

@@ -84,7 +84,7 @@ extension CommandDescription.Option {
     static let drain = Self(
         name: "--drain", value: "TIME", summary: "give busy old flows so long to fall idle (2s; at most 30s)")
     static let overrides = Self(name: "--override", summary: "with --all: devices with a profile of their own too")
-    static let duration = Self(name: "--for", value: "TIME", summary: "for so long (2h), or forever")
+    static let duration = Self(name: "--for", value: "TIME", summary: "with --device: for so long (2h), or forever")
     static let confirm = Self(
         name: "--confirm", value: "SECONDS", summary: "take it back by itself unless `confirm` follows in time")
     static let level = Self(

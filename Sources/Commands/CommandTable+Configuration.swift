@@ -90,7 +90,7 @@ extension CommandTable {
             }),
         CommandDescription(
             words: ["capture", "start"], group: .rest,
-            operands: [.init(name: "FILE", candidates: .files, isOptional: true)],
+            operands: [.init(name: "FILE", isOptional: true)],
             options: [
                 .init(name: "--filter", value: "EXPR", summary: "only these packets, as pcap-filter(7) writes it"),
                 .init(name: "--snap", value: "N", summary: "the first N octets of each (262144)"),
@@ -98,7 +98,7 @@ extension CommandTable {
                 .init(name: "--files", value: "N", summary: "keep so many files (4)"),
             ],
             summary: "write the packets of the TUN device into a file",
-            details: "FILE is the daemon's, by its whole path; without one it picks a name and says it.",
+            details: "FILE is a name in the directory `captures` of the daemon's state; without one it picks one.",
             examples: ["starshipctl capture start --filter 'tcp port 443'"],
             read: { arguments throws(ArgumentError) in .ask(try capture(arguments), .capturing) }),
         CommandDescription(
@@ -125,22 +125,26 @@ extension CommandTable {
     ]
 
     private static func capture(_ arguments: Arguments) throws(ArgumentError) -> APIRequest {
-        if let file = arguments.operands.first, !file.hasPrefix("/") {
-            throw arguments.error(
-                "FILE: found a path that does not begin with /; expected a whole one",
-                hint: "the daemon writes it, and its directory isn't yours")
+        if let file = arguments.operands.first {
+            guard Link.isIdentifier(file) else {
+                throw arguments.error(
+                    "FILE: found \(Shown.text(file)); expected a name alone, of letters, digits, hyphens and dots",
+                    hint: "it stands in the directory of the daemon's state")
+            }
         }
+        var size: Int?
         if let text = arguments["--size"] {
-            guard let size = Quantity.size(text), (64 << 10...64 << 30).contains(size) else {
+            guard let octets = Quantity.size(text), (64 << 10...64 << 30).contains(octets) else {
                 throw arguments.wrong("--size", expected: "a size from 64KiB to 64GiB", hint: "such as 64MiB")
             }
+            size = octets
         }
         return APIRequest(
             "POST", ["capture"],
             body: .members([
                 "file": arguments.operands.first.map(JSON.string), "filter": arguments["--filter"].map(JSON.string),
                 "snap": try arguments.number("--snap", within: 40...262_144).map(JSON.integer),
-                "size": arguments["--size"].map(JSON.string),
+                "size": size.map(JSON.integer),
                 "files": try arguments.number("--files", within: 1...1000).map(JSON.integer),
             ]))
     }

@@ -9,9 +9,7 @@ extension CommandTable {
     ) throws(ArgumentError) -> JSON {
         try arguments.exclude("--now", "--drain")
         let target = try arguments.target()
-        if arguments.has("--override"), target != .all {
-            throw arguments.error("found --override with --device; expected --all with it")
-        }
+        try arguments.check(target)
         return .members([
             "profile": profile.map(JSON.string), "device": target.device, "all": target.all,
             "override": arguments.has("--override") ? true : nil, "for": try arguments.lease().map(JSON.string),
@@ -80,9 +78,7 @@ extension CommandTable {
         application.duration = try arguments.lease()
         application.overrides = arguments.has("--override")
         application.isAgreed = arguments.has("--yes")
-        if application.overrides, application.target != .all {
-            throw arguments.error("found --override with --device; expected --all with it")
-        }
+        try arguments.check(application.target)
         let text = arguments.operands[0]
         guard text != "-" else {
             guard application.isAgreed else {

@@ -49,8 +49,7 @@ public enum ControlClientError: Error, Equatable, Sendable, CustomStringConverti
             "\(socket): found a socket that you may not use (\(ErrorNumber.accessDenied)); expected to be root"
                 + (group.map { " or in the group \($0) (sudo usermod -aG \($0) YOU, then log in again)" } ?? "")
         case .noDaemon(let socket, let reason, group: _):
-            "\(socket): found no daemon (\(reason)); is starshipd running? (systemctl status starshipd, or --socket "
-                + "PATH)"
+            "\(socket): found no daemon (\(reason)); is starshipd running? (--socket PATH names another place)"
         case .exchange(let socket, let error): "\(socket): \(error)"
         }
     }

@@ -34,13 +34,7 @@ public enum HTTPExchange {
     public static func run(
         _ socket: borrowing Socket, request: [UInt8], limit: Int, until deadline: Instant
     ) throws(ExchangeError) -> ControlReply {
-        var poller: Poller
-        do throws(SystemCallError) {
-            poller = try Poller()
-            try poller.add(socket.descriptor.number, token: 0, events: .everything)
-        } catch {
-            throw .system(error)
-        }
+        var poller = try poller(for: socket)
         try send(request, on: socket, &poller, until: deadline)
         do throws(SystemCallError) {
             try poller.modify(socket.descriptor.number, token: 0, events: .reading)
@@ -58,6 +52,16 @@ public enum HTTPExchange {
             case .failed(let reason): throw .system(SystemCallError("read", errno: reason))
             }
             guard Clock.now() < deadline else { throw .timeout }
+        }
+    }
+
+    private static func poller(for socket: borrowing Socket) throws(ExchangeError) -> Poller {
+        do throws(SystemCallError) {
+            let poller = try Poller()
+            try poller.add(socket.descriptor.number, token: 0, events: .everything)
+            return poller
+        } catch {
+            throw .system(error)
         }
     }
 

@@ -1,6 +1,7 @@
 /// Drawing codes: on the terminal, into a file, or a page of them.
 
 import Commands
+import Control
 import LinuxIO
 import Profiles
 import QRCode
@@ -87,20 +88,25 @@ extension Program {
 
     private func network(of plan: SheetPlan) throws(Failure) -> WiFiCode? {
         guard let name = plan.network else { return nil }
-        var password: Secret?
-        if let file = plan.passwordFile {
-            do {
-                password = try Secret.parse(file: try SmallFile.readSecret(file).span)
-            } catch let error as FileError {
-                throw Failure("--password-file: \(error)")
-            } catch {
-                throw Failure("--password-file: \(file): \(error)")
-            }
-        }
+        let password = try plan.passwordFile.map(password)
         do throws(WiFiCodeError) {
             return try WiFiCode(network: name, password: password?.revealed)
         } catch {
             throw Failure("\(error)")
+        }
+    }
+
+    private func password(in file: String) throws(Failure) -> Secret {
+        let octets: [UInt8]
+        do throws(FileError) {
+            octets = try SmallFile.readSecret(file)
+        } catch {
+            throw Failure("--password-file: \(error)")
+        }
+        do throws(SecretError) {
+            return try Secret.parse(file: octets.span)
+        } catch {
+            throw Failure("--password-file: \(file): \(error)")
         }
     }
 }

@@ -9,7 +9,7 @@ import Profiles
 extension Program {
     /// Looks at what a link would do, asks, and does it.
     func apply(_ application: Application) throws(Failure) -> Int32 {
-        let link = try application.link ?? linkFromInput()
+        let link = if let link = application.link { link } else { try linkFromInput() }
         let check = try ask(application.request(link, check: true))
         if !application.isAgreed {
             guard Terminal.isTerminal(.input), Terminal.isTerminal(.errors) else {
@@ -36,7 +36,7 @@ extension Program {
         } catch {
             throw Failure("standard input: \(error)")
         }
-        return text
+        return text.filter { !$0.isNewline }
     }
 
     // MARK: Scanning

@@ -1,6 +1,7 @@
 /// Commands of a few lines: version, confirm, keygen, and what completion asks.
 
 import Commands
+import Control
 import LinuxIO
 import Profiles
 

@@ -19,7 +19,7 @@ struct Program {
         do throws(ArgumentError) {
             invocation = try CommandTable.parse(arguments)
         } catch {
-            Terminal.write("starshipctl: \(error)\n", to: .errors)
+            Terminal.write("starshipctl\(error.command.isEmpty ? ":" : "") \(error)\n", to: .errors)
             return ExitCode.usage
         }
         let program = Program(invocation)
