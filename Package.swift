@@ -106,7 +106,7 @@ let package = Package(
         tests("RoutingTests", ["Routing", "Addresses"]),
         tests("DevicesTests", ["Devices", "Bytes", "Addresses"]),
         tests("ProfilesTests", ["Profiles", "Devices", "Routing", "Bytes", "Addresses", "Digest"]),
-        tests("CommandsTests", ["Commands", "Profiles", "QRCode", "Bytes"]),
+        tests("CommandsTests", ["Commands", "Control", "Profiles", "QRCode", "LinuxIO", "Bytes"]),
         tests("ControlTests", ["Control", "Profiles", "Wire", "LinuxIO", "Bytes", "Addresses"]),
         tests(
             "AdministrationTests",

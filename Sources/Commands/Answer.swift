@@ -53,8 +53,8 @@ extension Answer {
         case .released: SwitchText(found, style, moment).released
         case .devices: Rendered(DeviceText(style: style, moment: moment).table(found["devices"].elements))
         case .device: Rendered(DeviceText(style: style, moment: moment).details(found))
-        case .named: Rendered("\(found["id"].text ?? "the device") has its name\n")
-        case .forgotten: Rendered("\(found["id"].text ?? "the device") has no name any more\n")
+        case .named: Rendered("\(DeviceText.place(of: found)) is \(found["name"].text ?? "named") now\n")
+        case .forgotten: Rendered("\(DeviceText.place(of: found)) has no name any more\n")
         case .profiles: Rendered(ListText(style: style, moment: moment).profiles(found["profiles"].elements))
         case .pushed: ChangeText(found, moment).rendered("applied")
         case .confirmed: ChangeText(found, moment).rendered("kept")

@@ -10,7 +10,7 @@ extension CommandTable {
             details: """
                 A document with one profile adds or replaces that one; one with `profiles: […]`
                 replaces all that were pushed. It is validated whole and applied at once, or
-                nothing changes. From a URL it is fetched by plain http, past the tunnel, in 5 s.
+                nothing changes. A URL is fetched by plain http, past the tunnel, within 5 s.
                 """,
             examples: [
                 "starshipctl push whistle-qa.json5 --confirm 60",
@@ -74,8 +74,8 @@ extension CommandTable {
             words: ["keygen"], group: .rest, operands: [.init(name: "FILE", candidates: .files, isOptional: true)],
             summary: "make a key that signs links, in a new file",
             details: """
-                32 random octets as hexadecimal digits, in a file of mode 0600; one that is there
-                already is never overwritten. Prints the key's id and the line for the
+                32 random octets as hexadecimal digits, in a new file of mode 0600; what is
+                there is never overwritten. Prints the key's id and the line for the
                 configuration, and never the key. The id is the file's name without its ending.
                 """,
             examples: ["sudo starshipctl keygen /etc/starship/keys/beetle"],
@@ -98,7 +98,7 @@ extension CommandTable {
                 .init(name: "--files", value: "N", summary: "keep so many files (4)"),
             ],
             summary: "write the packets of the TUN device into a file",
-            details: "FILE is a name in the directory `captures` of the daemon's state; without one it picks one.",
+            details: "FILE is a name in `captures` of the daemon's state; without one it picks one.",
             examples: ["starshipctl capture start --filter 'tcp port 443'"],
             read: { arguments throws(ArgumentError) in .ask(try capture(arguments), .capturing) }),
         CommandDescription(
@@ -115,7 +115,7 @@ extension CommandTable {
             summary: "completion for bash, zsh or fish",
             details: """
                 bash:  starshipctl completion bash >/etc/bash_completion.d/starshipctl
-                zsh:   starshipctl completion zsh >/usr/share/zsh/vendor-completions/_starshipctl
+                zsh:   starshipctl completion zsh >/usr/share/zsh/site-functions/_starshipctl
                 fish:  starshipctl completion fish >~/.config/fish/completions/starshipctl.fish
                 """,
             hasJSON: false, read: { arguments throws(ArgumentError) in try completion(arguments) }),

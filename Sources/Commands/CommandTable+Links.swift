@@ -56,7 +56,7 @@ extension CommandTable {
                 """,
             examples: [
                 "starshipctl qr whistle-qa",
-                "starshipctl qr --sheet wall.html --page 10.9.0.1 --ssid Lab --password-file wifi",
+                "starshipctl qr --sheet wall.html --page 10.9.0.1 --ssid Lab --password-file pw",
             ],
             read: { arguments throws(ArgumentError) in try drawing(arguments) }),
     ]

@@ -29,8 +29,8 @@ extension CommandTable {
             required: "(--device NAME | --all)", summary: "put a device, or all of them, on a profile",
             details: """
                 New flows go the new way at once. Old ones whose way has changed are reset: idle
-                ones at once, busy ones when they fall idle, within 2 s. The answer counts both.
-                The assignment ends after the configuration's `lease`, unless --for says otherwise.
+                ones at once, busy ones when they fall idle, within 2 s. The answer counts them.
+                An assignment ends after the configuration's `lease`, or after --for.
                 """,
             examples: [
                 "starshipctl use whistle-qa --device pixel-7 --for 2h", "starshipctl use charles --all --confirm 60",
@@ -58,7 +58,7 @@ extension CommandTable {
                 http://GATEWAY/a?…, or a plain proxy URL such as http://host:port#name; - reads
                 it from standard input, which is the place for one with a password.
                 """,
-            examples: ["starshipctl apply 'starship://activate?v=1&profile=whistle-qa' --device pixel-7"],
+            examples: ["starshipctl apply 'starship://activate?v=1&profile=charles' --device pixel-7"],
             read: { arguments throws(ArgumentError) in .apply(try application(arguments)) }),
         CommandDescription(
             words: ["scan"], group: .switching, options: [.device, .all],

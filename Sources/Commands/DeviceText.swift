@@ -34,6 +34,11 @@ struct DeviceText {
         return lines.text(style)
     }
 
+    /// What a device is known by, its name aside.
+    static func place(of device: Found) -> String {
+        device["mac"].text ?? device["addresses"].texts.first ?? device["id"].text ?? "the device"
+    }
+
     /// The IPv4 address first, because it is what people know; how many there are besides.
     private static func addresses(_ device: Found) -> String {
         let all = device["addresses"].texts
@@ -43,7 +48,7 @@ struct DeviceText {
 
     /// Marks; a name to give counts as one.
     private static func marks(_ device: Found) -> [String] {
-        let proposal = device["name"].text == nil ? device["proposal"].text.map { ["name: \($0)"] } ?? [] : []
-        return device["marks"].texts + proposal
+        guard device["name"].text == nil, let proposal = device["proposal"].text else { return device["marks"].texts }
+        return device["marks"].texts + [proposal.hasPrefix("looks like") ? proposal : "name it \(proposal)?"]
     }
 }

@@ -63,11 +63,13 @@ extension Found {
         let error = self["error"]
         guard var line = error["message"].text ?? error["code"].text else { return nil }
         // The message of a configuration's or a link's error has it all already.
-        if let expected = error["expected"].text, !line.contains(expected) {
+        if let expected = error["expected"].text, !line.contains("expected") {
             line += error["found"].text.map { "; found \($0)" } ?? ""
             line += "; expected \(expected)"
         }
-        if let place = error["path"].text, !line.contains(place) { line = "\(place): \(line)" }
+        if let place = error["path"].text, !line.contains("\(place):"), !line.contains("`\(place)`") {
+            line = "\(place): \(line)"
+        }
         if let hint = error["hint"].text, !line.contains(hint) { line += " (\(hint))" }
         return line
     }

@@ -10,7 +10,7 @@ enum HelpText {
         From nothing to a switched device:
 
           sudo starshipd --config lab.json5            the gateway
-          starshipctl status                           is it up, and does its proxy work?
+          starshipctl status                           is it up? Does its proxy work?
           starshipctl devices                          who is there: find your phone
           starshipctl devices name 10.9.0.23 pixel-7   give it a name
           starshipctl profiles                         the environments that there are

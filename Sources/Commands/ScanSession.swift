@@ -117,6 +117,8 @@ public struct ScanSession: Sendable {
 /// Cuts a stream into lines; one that is too long is kept to its limit, so that it is refused and never a memory's end.
 public struct LineCutter: Sendable {
     private var line: [UInt8] = []
+    /// Whether a line feed would belong to the line end that was just seen.
+    private var endsInReturn = false
 
     public init() {}
 
@@ -124,6 +126,8 @@ public struct LineCutter: Sendable {
     public mutating func take(_ octets: [UInt8]) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         for octet in octets {
+            defer { endsInReturn = octet == 0x0d }
+            if octet == 0x0a, endsInReturn { continue }
             if octet == 0x0a || octet == 0x0d {
                 lines.append(line)
                 line.removeAll()

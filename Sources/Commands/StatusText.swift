@@ -49,7 +49,7 @@ struct StatusText {
     }
 
     private var upstream: String {
-        (found["profile"]["upstream"].text.map { $0 + ": " } ?? "") + state.words
+        (found["profile"]["upstream"].text.map { $0 + ", " } ?? "") + state.words
     }
 
     private var mode: String? {
@@ -74,7 +74,9 @@ struct StatusText {
     private var memory: String? {
         guard let resident = found["memory"]["residentKiB"].integer else { return nil }
         var parts = ["\(resident / 1024) MiB"]
-        if let buffers = found["memory"]["bufferBytes"].integer { parts.append("\(buffers >> 10) KiB of buffers") }
+        if let buffers = found["memory"]["bufferBytes"].integer {
+            parts.append("\(ListText.octets(buffers)) of buffers")
+        }
         if let descriptors = found["descriptors"].integer { parts.append("\(descriptors) descriptors") }
         return parts.joined(separator: ", ")
     }
