@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -104,6 +105,11 @@ int clinux_peer_credentials(int descriptor, uint32_t *user, uint32_t *group, int
     *group = peer.gid;
     *process = peer.pid;
     return 0;
+}
+
+int clinux_clock_is_synchronised(void) {
+    struct timex clock = {0};
+    return adjtimex(&clock) >= 0 && !(clock.status & STA_UNSYNC);
 }
 
 int clinux_signals(const int *numbers, int count) {

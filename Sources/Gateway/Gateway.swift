@@ -151,8 +151,8 @@ public struct Gateway: ~Copyable {
         return WorkerThreadBox(thread)
     }
 
-    private static func openTap(_ settings: CaptureSettings?) throws(GatewayError) -> CaptureTap? {
-        guard let settings else { return nil }
+    private static func openTap(_ settings: CaptureSettings?) throws(GatewayError) -> CaptureTap {
+        guard let settings else { return CaptureTap(nil) }
         do throws(CaptureError) {
             return CaptureTap(try CaptureWriter(settings))
         } catch {

@@ -1,7 +1,7 @@
 /// The state of a gateway as people ask for it.
 
 public import Addresses
-import Bytes
+public import Bytes
 import LinuxIO
 import Network
 import Routing
@@ -61,6 +61,12 @@ extension Gateway {
         }
         return status
     }
+
+    /// When a device last asked our DNS service; nil: never, as far as is remembered.
+    public func lastQuestion(of device: IPAddress) -> Instant? { shared.service?.lastQuestion(of: device) }
+
+    /// The resolvers that are asked for real answers.
+    public var resolvers: [SocketAddress] { shared.service?.resolvers.map(\.address) ?? [] }
 
     /// What flows have shown about a profile's upstream.
     public func condition(ofProfile position: Int) -> UpstreamCondition {

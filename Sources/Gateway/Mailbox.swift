@@ -14,6 +14,8 @@ enum Message: Sendable {
     case reroute(RerouteOrder)
     /// Put a list of flows into the given place.
     case list(FlowListBox)
+    /// Put what is remembered of devices into the given place.
+    case activity(ActivityBox)
     /// Put a report into the given place.
     case report(ReportBox)
     /// End all flows and leave the loop.

@@ -16,6 +16,7 @@ extension Worker {
             case .resolved(let resolution): take(resolution)
             case .reroute(let order): beginRerouting(order)
             case .report(let box): box.put(report())
+            case .activity(let box): box.put(activities.all)
             case .list(let box): box.put(listFlows(matching: box.question))
             case .stop: isStopping = true
             }

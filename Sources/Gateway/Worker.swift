@@ -54,6 +54,7 @@ struct Worker: ~Copyable {
     var now = Clock.now()
     var counters = Counters()
     var reasons: [String: Int] = [:]
+    var activities = DeviceActivities()
     var logSink: LogSink
     /// By the event's name.
     var bursts: [String: Burst] = [:]

@@ -59,6 +59,31 @@ public struct Folder: ~Copyable, Sendable {
         }
     }
 
+    /// The names of everything in the directory, sorted.
+    public func names() throws(SystemCallError) -> [String] {
+        // A descriptor of its own: reading moves the place in the directory.
+        let number = unsafe openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
+        guard number >= 0 else { throw .last("open", path) }
+        guard let stream = unsafe fdopendir(number) else {
+            let error = SystemCallError.last("fdopendir", path)
+            _ = close(number)
+            throw error
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while true {
+            // At the end errno stays as it was.
+            errno = 0
+            guard let entry = unsafe readdir(stream) else { break }
+            let name = unsafe withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        guard errno == 0 else { throw .last("readdir", path) }
+        return names.sorted()
+    }
+
     /// Waits until the disk has the names; their files' contents are the files' own matter.
     public func sync() throws(SystemCallError) {
         let result = retrying { Int(fsync(descriptor.number)) }

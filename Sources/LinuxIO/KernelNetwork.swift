@@ -19,11 +19,14 @@ public struct KernelNetwork: Equatable, Sendable {
 
     public init() {}
 
+    /// Whether the kernel has IPv6, in the network namespace of the calling thread.
+    static var hasIPv6: Bool { Sysctl.exists("net/ipv6/conf/all/forwarding") }
+
     /// Reads it for the network namespace of the calling thread.
     public static func read() throws(SystemCallError) -> KernelNetwork {
         let socket = try NetlinkSocket(.route)
         var network = KernelNetwork()
-        network.hasIPv6 = Sysctl.exists("net/ipv6/conf/all/forwarding")
+        network.hasIPv6 = hasIPv6
         let any = [UInt8](repeating: 0, count: 16)
         network.links = try socket.dump(UInt16(RTM_GETLINK), body: any).compactMap(KernelLink.init)
         let names = LinkNames(network.links)
@@ -35,8 +38,7 @@ public struct KernelNetwork: Equatable, Sendable {
                 .flatMap { KernelRoute.read($0, family: family, names) }
             network.rules += try socket.dump(UInt16(RTM_GETRULE), body: question)
                 .compactMap { KernelRule($0, family: family) }
-            network.neighbours += try socket.dump(UInt16(RTM_GETNEIGH), body: question)
-                .compactMap { KernelNeighbour($0, family: family, names) }
+            network.neighbours += try KernelNeighbour.read(socket, family: family, names)
         }
         return network
     }
@@ -44,13 +46,25 @@ public struct KernelNetwork: Equatable, Sendable {
 
 /// The names of interfaces by their numbers.
 struct LinkNames {
-    private let names: [UInt32: String]
+    private var names: [UInt32: String]
 
     init(_ links: [KernelLink]) {
         names = Dictionary(links.map { ($0.index, $0.name) }) { first, _ in first }
     }
 
+    /// Those of the network namespace of the calling thread.
+    static func read() throws(SystemCallError) -> LinkNames {
+        let question = [UInt8](repeating: 0, count: 16)
+        return LinkNames(
+            try NetlinkSocket(.route).dump(UInt16(RTM_GETLINK), body: question).compactMap(KernelLink.init))
+    }
+
     subscript(_ index: UInt32?) -> String? { index.flatMap { names[$0] } }
+
+    subscript(_ index: UInt32) -> String? {
+        get { names[index] }
+        set { names[index] = newValue }
+    }
 }
 
 /// A network interface.
@@ -104,38 +118,5 @@ public struct KernelAddress: Hashable, Sendable {
         interface = name
         address = message.address(attributes[UInt16(IFA_LOCAL)]) ?? network
         self.prefix = prefix
-    }
-}
-
-/// A machine that the kernel has talked to on a link.
-public struct KernelNeighbour: Hashable, Sendable {
-    public var interface: String
-    public var address: IPAddress
-    /// Its address on the link, `02:00:00:00:00:01`.
-    public var hardware: String
-    /// It says of itself that it is a router (RFC 4861, section 4.4); IPv6 only.
-    public var isRouter: Bool
-
-    public init(interface: String, address: IPAddress, hardware: String, isRouter: Bool) {
-        self.interface = interface
-        self.address = address
-        self.hardware = hardware
-        self.isRouter = isRouter
-    }
-
-    init?(_ message: NetlinkMessage, family: UInt8, _ names: LinkNames) {
-        let payload = message.payload
-        guard message.type == UInt16(RTM_NEWNEIGH), payload.count >= 12, payload[0] == family else { return nil }
-        let attributes = message.attributes(after: 12)
-        // Without a link address nobody has answered yet.
-        guard let name = names[payload.native32(at: 4)], let link = attributes[UInt16(NDA_LLADDR)], link.count == 6,
-            let address = message.address(attributes[UInt16(NDA_DST)]), !address.isMulticast,
-            CInt(payload.native16(at: 8)) & (NUD_FAILED | NUD_NOARP) == 0
-        else { return nil }
-        interface = name
-        self.address = address
-        hardware = payload[link].map { octet in (octet < 16 ? "0" : "") + String(octet, radix: 16) }
-            .joined(separator: ":")
-        isRouter = CInt(payload[10]) & NTF_ROUTER != 0
     }
 }

@@ -22,6 +22,8 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
         /// An entry of a list that is no rule.
         case rule
         case notYet
+        /// The whole text is something else: a page, another program's configuration.
+        case foreign
     }
 
     public var code: Code

@@ -32,7 +32,11 @@ public enum Quantity {
     /// Writes a duration in the largest unit that gives a whole number, and not just one of it.
     public static func text(_ interval: Interval) -> String {
         let whole = durationUnits.filter { interval.nanoseconds % $0.nanoseconds == 0 }
-        guard let largest = whole.last else { return "\(interval.nanoseconds)ns" }
+        guard let largest = whole.last else {
+            let rest = String(interval.nanoseconds % 1_000_000)
+            let zeros = String(repeating: "0", count: 6 - rest.count)
+            return "\(interval.nanoseconds / 1_000_000).\(zeros)\(rest)ms"
+        }
         let isOne = interval.nanoseconds == largest.nanoseconds && largest.nanoseconds > 1_000_000_000
         let unit = isOne ? whole[whole.count - 2] : largest
         return interval == .zero ? "0s" : "\(interval.nanoseconds / unit.nanoseconds)\(unit.name)"

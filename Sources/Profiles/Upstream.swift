@@ -8,6 +8,8 @@ public struct Profile: Equatable, Sendable {
     public var name: String
     public var upstream: Upstream
     public var routes = RouteOptions()
+    /// Whether any device may pick it for itself, by the page or a printed code.
+    public var isSelfService = false
 
     public init(id: String, name: String, upstream: Upstream) {
         self.id = id

@@ -5,6 +5,7 @@
 ///
 ///     StateDirectory.replace   write beside, fsync, rename, fsync the directory     the old file, or the new one
 ///     Journal                  checksummed records, appended                        all records but a torn last one
+///     Revisions                the last 20 files that were each written whole       the old newest one, or the new one
 ///
 /// What was appended survives the end of the process at once (the kernel has it), and the end of power after `sync`.
 
@@ -13,13 +14,28 @@ import LinuxIO
 /// The directory of this process's state.
 public struct StateDirectory: ~Copyable, Sendable {
     /// The end of the name under which a new file is written before it takes the old one's place.
-    private static let unfinished = ".new"
+    static let unfinished = ".new"
 
     private let folder: Folder
 
     /// Opens the directory for this process alone, and makes it where its parent is there.
     public init(_ path: String) throws(StoreError) {
         folder = try Self.claim(path)
+    }
+
+    /// Opens a folder of a directory for this process alone; both are made, the directory where its parent is there.
+    ///
+    /// The directory itself stays free: another part of the program keeps its own files there.
+    init(_ name: String, in parent: String) throws(StoreError) {
+        do throws(SystemCallError) {
+            let outer = try Folder(parent)
+            _ = try Folder("\(parent)/\(name)")
+            // The end of power must not take the folder back that revisions are in.
+            try outer.sync()
+        } catch {
+            throw .system(error)
+        }
+        folder = try Self.claim("\(parent)/\(name)")
     }
 
     private static func claim(_ path: String) throws(StoreError) -> Folder {
@@ -33,6 +49,16 @@ public struct StateDirectory: ~Copyable, Sendable {
     }
 
     public var path: String { folder.path }
+
+    /// The names of all files, sorted.
+    func names() throws(StoreError) -> [String] {
+        do throws(SystemCallError) { return try folder.names() } catch { throw .system(error) }
+    }
+
+    /// Removes a file if it is there.
+    func remove(_ name: String) throws(StoreError) {
+        do throws(SystemCallError) { try folder.remove(name) } catch { throw .system(error) }
+    }
 
     /// Reads a whole file of at most `limit` bytes; nil when there is none.
     public func read(_ name: String, limit: Int) throws(StoreError) -> [UInt8]? {

@@ -20,7 +20,7 @@ import Testing
         var machine = Machines.twoArms()
         machine.neighbours = ["10.9.0.7", "2001:db8:9::7"].map {
             KernelNeighbour(
-                interface: "lan", address: address($0), hardware: "02:00:00:00:00:07", isRouter: false)
+                interface: "lan", address: address($0), hardware: hardware("02:00:00:00:00:07"), isRouter: false)
         }
         let text = NetworkScript(plan, on: machine).firewall
         let mark = "& 0x00ffffff | 0x53000000"

@@ -11,6 +11,9 @@ func prefix(_ text: String) -> IPPrefix { IPPrefix(parsing: text) ?? WellKnown.n
 /// Reads an address that a test has written out.
 func address(_ text: String) -> IPAddress { IPAddress(parsing: text) ?? IPAddress(v4: 0) }
 
+/// Reads a link address that a test has written out.
+func hardware(_ text: String) -> MACAddress { MACAddress(parsing: text) ?? MACAddress(bits: 0) }
+
 enum Machines {
     /// A gateway with its LAN on `lan` and the Internet behind `wan`.
     static func twoArms(tunnel: Bool = true) -> KernelNetwork {

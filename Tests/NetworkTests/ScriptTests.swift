@@ -85,7 +85,7 @@ import Testing
         machine.neighbours = [
             ("lan", "10.9.0.5", "02:00:00:00:00:05"), ("lan", "2001:db8:9::5", "02:00:00:00:00:05"),
             ("lan", "2001:db8:9::6", "02:00:00:00:00:06"), ("wan", "10.77.0.5", "02:00:00:00:00:05"),
-        ].map { KernelNeighbour(interface: $0, address: address($1), hardware: $2, isRouter: false) }
+        ].map { KernelNeighbour(interface: $0, address: address($1), hardware: hardware($2), isRouter: false) }
         let rules = NetworkScript(plan, on: machine).rules.map { $0.line("add") }
         #expect(
             rules.filter { $0.contains("10800") && $0.contains("goto") } == [

@@ -59,9 +59,9 @@ import Testing
         var machine = Machines.twoArms()
         machine.neighbours = [
             KernelNeighbour(
-                interface: "lan", address: address("fe80::99"), hardware: "02:00:00:00:00:99", isRouter: true),
+                interface: "lan", address: address("fe80::99"), hardware: hardware("02:00:00:00:00:99"), isRouter: true),
             KernelNeighbour(
-                interface: "wan", address: address("fe80::98"), hardware: "02:00:00:00:00:98", isRouter: true),
+                interface: "wan", address: address("fe80::98"), hardware: hardware("02:00:00:00:00:98"), isRouter: true),
         ]
         machine.routes.append(
             KernelRoute(table: 254, destination: prefix("::/0"), interface: "lan", gateway: address("fe80::99")))

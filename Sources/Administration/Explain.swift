@@ -4,11 +4,11 @@ import Addresses
 import Gateway
 import LinuxIO
 import Names
-import Profiles
+public import Profiles
 
-enum Explain {
+public enum Explain {
     /// Reads what the options name, and explains.
-    static func answer(_ options: CommandLineOptions) throws(StartupError) -> Explanation {
+    public static func answer(_ options: CommandLineOptions) throws(StartupError) -> Explanation {
         guard let question = options.question else { preconditionFailure("explain without a question") }
         let resolved = try ConfigurationFile.read(options.configuration)
         let lists = try PhoneLists(resolved.configuration.phones, besides: options.configuration).settings
@@ -25,7 +25,7 @@ enum Explain {
 
     /// What the name service answers by itself, before it asks any rule.
     private static func special(_ name: String, _ configuration: Configuration) -> NameAnswer? {
-        guard let names = Startup.names(configuration, isJournal: false, level: .error) else { return nil }
+        guard let names = Translation.names(configuration, isJournal: false, level: .error) else { return nil }
         switch DNSSpecialNames(names.server.answers).meaning(of: name) {
         case .local: return .real(maximumTTL: nil)
         case .nonexistent: return .nonexistent

@@ -1,0 +1,80 @@
+/// Looking: open flows, what would become of one, and the description of all this.
+
+import Addresses
+import Bytes
+import Control
+import Devices
+import Gateway
+import LinuxIO
+import Profiles
+
+extension Administrator {
+    func flows(_ question: ControlCall.FlowQuestion, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+        var filter = FlowFilter(profile: question.profile, limit: question.limit)
+        if let profile = question.profile { try checkProfile(profile) }
+        if let text = question.device { filter.devices = Set(devices.device(try find(text)).addresses) }
+        let list = gateway.flows(matching: filter)
+        return ControlAnswer(
+            .members(["flows": .array(list.flows.map(json)), "total": .integer(list.total)]))
+    }
+
+    private func json(_ flow: FlowSummary) -> JSON {
+        .members([
+            "device": .string(label(of: flow.client.address)), "client": .string(flow.client.description),
+            "target": .string(flow.target), "name": flow.name.map(JSON.string), "profile": .string(flow.profile),
+            "upstream": .string(flow.upstream), "rule": flow.rule.map(JSON.string), "state": .string(flow.state),
+            "up": .integer(Int(clamping: flow.up)), "down": .integer(Int(clamping: flow.down)),
+            "ms": .integer(Int(flow.age.milliseconds)),
+        ])
+    }
+
+    func label(of address: IPAddress) -> String { devices.device(at: address)?.label ?? address.description }
+
+    func explain(_ question: ControlCall.Explained) throws(ControlError) -> ControlAnswer {
+        var source: String?
+        if let text = question.device {
+            let identity = try find(text)
+            source = devices.device(identity).addresses.first?.description
+        }
+        let explanation: Explanation
+        do throws(ControlError) {
+            let host = question.host.contains(":") && question.port != nil ? "[\(question.host)]" : question.host
+            let asked = question.port.map { "\(host):\($0)" } ?? question.host
+            explanation = try explain(asked, from: source, isUDP: question.isUDP)
+        }
+        return ControlAnswer(
+            .members([
+                "text": .string(explanation.description),
+                "rows": .array(explanation.rows.map { .members(["key": .string($0.key), "text": .string($0.text)]) }),
+            ]))
+    }
+
+    private func explain(_ text: String, from source: String?, isUDP: Bool) throws(ControlError) -> Explanation {
+        do throws(UsageError) {
+            let question = try Question(text, from: source, isUDP: isUDP)
+            return try Explain.answer(question, plan.resolved, besides: options.configuration, profile: profile(of: source))
+        } catch let error as UsageError {
+            throw ControlError(.badRequest, "host: \(error)", path: "host")
+        } catch {
+            throw ControlError(.unavailable, "\(error)")
+        }
+    }
+
+    private func profile(of source: String?) -> String? {
+        guard let source, let address = IPAddress(parsing: source), let device = devices.device(at: address) else { return nil }
+        let choice = choice(for: device.identity)
+        return choice.isOwn ? choice.profile : nil
+    }
+
+    /// The OpenAPI description, from beside the configuration or where the package puts it.
+    func description() throws(ControlError) -> ControlAnswer {
+        let places = [
+            ConfigurationFile.path(of: "openapi.json", besides: options.configuration), "/usr/share/starship/openapi.json",
+        ]
+        for place in places {
+            guard let bytes = try? SmallFile.read(place, limit: 1 << 20) else { continue }
+            return ControlAnswer(document: String(decoding: bytes, as: UTF8.self), type: "application/json")
+        }
+        throw ControlError(.notFound, "the description is not installed: neither \(places.joined(separator: " nor "))")
+    }
+}
