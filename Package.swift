@@ -78,13 +78,7 @@ let package = Package(
                 "Gateway", "Control", "Store", "Profiles", "Devices", "QRCode", "LinuxIO", "Addresses", "Bytes",
                 "Capture", "Digest", "Names", "Network", "Relay", "Routing", "Streams", "Upstreams", "Wire",
             ]),
-        program(
-            "starshipd",
-            [
-                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Names", "Network", "Relay",
-                "Routing",
-                "Streams", "Upstreams", "Wire",
-            ]),
+        program("starshipd", ["Administration", "Profiles", "LinuxIO", "Network"]),
         program(
             "starshipctl",
             ["Commands", "Control", "Profiles", "QRCode", "LinuxIO", "Addresses", "Bytes", "Names", "Wire"]),

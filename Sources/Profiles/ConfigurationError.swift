@@ -8,7 +8,7 @@ internal import Routing
 /// One reason, with its place in the text and what would be right.
 public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The sort of mistake, for programs.
-    public enum Code: String, Sendable {
+    public enum Code: String, CaseIterable, Sendable {
         case encoding
         case syntax
         case tooLarge

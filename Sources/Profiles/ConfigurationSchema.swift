@@ -46,6 +46,7 @@ public enum ConfigurationSchema {
             "the directory of what outlives a restart")
         object.add("limits", limits, "bounds and times")
         object.add("log", log, "what is written to standard error")
+        object.add("clock", .words(usual.clock), "whose word it is that the calendar is right")
         addLab(to: &object, usual)
         return object
     }

@@ -29,7 +29,9 @@ extension LabState {
     /// What is new since another state, a line each.
     public func changes(since former: LabState) -> [String] {
         var lines: [String] = []
-        if active != former.active { lines.append("active: \(former.active ?? "as in the file") → \(active ?? "as in the file")") }
+        if active != former.active {
+            lines.append("active: \(former.active ?? "as in the file") → \(active ?? "as in the file")")
+        }
         lines += Self.changes(profiles, former.profiles, "profiles", by: \.id)
         lines += Self.changes(devices, former.devices, "devices", by: \.name)
         lines += Self.changes(assignments, former.assignments, "assignments", by: \.device.description)

@@ -78,6 +78,7 @@ struct RandomSettings {
             lab.spent.append(
                 LabState.SpentNonce(key: "beetle", once: "n\(number)", expires: second(&generator)))
         }
+        if flip() { lab.unconfirmed = LabState.Unconfirmed(revision: 9, former: 8, until: second(&generator)) }
         return lab
     }
 }
@@ -135,7 +136,8 @@ struct ConfigurationWritingTests {
             "dns: {}", "dns: false", "dns: { mode: 'snoop', timeout: '250.5ms' }", "dns: { mode: 'off', cache: 0 }",
             "network: { setup: 'host' }, dns: false", "network: { setup: 'host' }, dns: { mode: 'off', cache: 7 }",
             "tun: false", "socks: false", "http: {}", "state: false", "state: '/s'", "ipv6: false, dns: {}",
-            "lease: false", "control: false", "control: { socket: '/s', group: 'g' }", "lease: '1.000001d'",
+            "lease: false", "clock: 'trust'", "control: false", "control: { socket: '/s', group: 'g' }",
+            "lease: '1.000001d'",
             "limits: { dial: '0.3s', sniffTime: '10.000001ms', flowBuffer: '65537B', buffers: '1GiB', synAck: [] }",
             "limits: { sniffPorts: [] }", "network: { mark: '0x1/0xff' }", "keys: [{ id: 'k', file: 'f', hosts: [] }]",
         ])
@@ -163,6 +165,7 @@ struct ConfigurationWritingTests {
             var other = random.lab()
             other.assignments = lab.assignments
             other.spent = lab.spent
+            other.unconfirmed = lab.unconfirmed
             #expect(try Overlay.parse(overlay.span).laid(over: other) == lab)
         }
     }

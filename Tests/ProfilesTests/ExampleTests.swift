@@ -12,7 +12,7 @@ func example(_ name: String) throws -> String {
     let descriptor = unsafe open("/\(root)/Configs/\(name)", O_RDONLY)
     try #require(descriptor >= 0)
     defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    var bytes = [UInt8](repeating: 0, count: 1 << 18)
     let count = unsafe read(descriptor, &bytes, bytes.count)
     try #require(count > 0)
     return String(decoding: bytes.prefix(count), as: UTF8.self)
