@@ -27,7 +27,7 @@ struct SwitchLab {
 
     /// Two devices, and everything that they meet; `lab` is squid.
     init(more: String = "") throws {
-        lab = try Lab()
+        let lab = try Lab()
         try lab.addTablet()
         squid = try Upstream.squid.start(in: lab)
         embedded = try Upstream.embedded.start(in: lab)
@@ -36,24 +36,21 @@ struct SwitchLab {
             .internet,
             [
                 "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--user=root",
-                "--pid-file=", "--listen-address=10.77.0.2", "--bind-interfaces", "--log-facility=-",
-                "--local=/example/",
+                "--pid-file=", "--listen-address=10.77.0.2", "--bind-interfaces", "--log-facility=-", "--local=/example/",
                 "--host-record=web.example,198.51.100.10",
             ])
         try servers.waitFor("ready")
-        daemon = try Daemon(
-            lab,
-            Daemon.Settings {
-                $0.network = "setup: \"gateway\", lan: [\"lan\"]"
-                $0.upstream = Daemon.Settings.http(Upstream.squid.port)
-                $0.more = """
-                    state: "\(lab.directory.path)/state", clock: "trust", gateway: "lab-1",
-                    dns: { resolvers: ["10.77.0.2:53"] },
-                    devices: [{ name: "pixel", mac: "02:00:00:00:00:03" }],
-                    \(more)
-                    """
-                $0.profiles = Self.profiles
-            }, routed: false)
+        var settings = Daemon.Settings()
+        settings.network = "setup: \"gateway\", lan: [\"lan\"]"
+        settings.upstream = Daemon.Settings.http(Upstream.squid.port)
+        settings.more = """
+            state: "\(lab.directory.path)/state", clock: "trust", gateway: "lab-1",
+            dns: { resolvers: ["10.77.0.2:53"] }, devices: [{ name: "pixel", mac: "02:00:00:00:00:03" }],
+            \(more)
+            """
+        settings.profiles = Self.profiles
+        daemon = try Daemon(lab, settings, routed: false)
+        self.lab = lab
     }
 
     /// Runs the command line on the gateway.
