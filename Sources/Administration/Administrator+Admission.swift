@@ -35,7 +35,7 @@ extension Administrator {
         var answer = answer
         let body = Array(answer.body.utf8)
         let signature = SignedAnswer(status: answer.status).signature(
-            to: headers, gateway: keys.gateway, key: key, body: body.span)
+            to: headers, by: key, gateway: keys.gateway, body: body.span)
         answer.fields = [(PushSignature.signatureName, signature)]
         return answer
     }
@@ -44,7 +44,7 @@ extension Administrator {
     var clock: LinkVerifier.Clock {
         LinkVerifier.Clock(
             now: Clock.unixTime(),
-            isSynchronised: plan.resolved.configuration.trustsClock || Clock.isSynchronised)
+            isSynchronised: plan.effective.configuration.clock == .trust || Clock.isSynchronised)
     }
 }
 

@@ -30,7 +30,7 @@ extension Administrator {
         case .release(let scope, let manner): return try release(scope, manner, by, &gateway)
         case .devices: return listDevices(&gateway)
         case .device(let text): return try device(text, &gateway)
-        case .name(let device, let name): return try name(device, name, by, &gateway)
+        case .name(let device, let given): return try name(device, given, by, &gateway)
         case .configuration: return configuration()
         case .putConfiguration(let confirm): return try put(request.body, confirm, by, &gateway)
         case .reload: return try reload(by, &gateway)
@@ -46,7 +46,7 @@ extension Administrator {
         case .why(let device, let host): return try why(device, host, &gateway)
         case .startCapture(let wish): return try startCapture(wish, &gateway)
         case .stopCapture: return try stopCapture(&gateway)
-        case .description: return description()
+        case .description: return try describe()
         }
     }
 }

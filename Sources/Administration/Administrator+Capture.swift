@@ -28,16 +28,14 @@ extension Administrator {
         } catch {
             throw ControlError(.storeFailed, "\(error)")
         }
+        let hasBegun: Bool
         do throws(GatewayError) {
-            guard try gateway.startCapture(settings) else {
-                throw ControlError(.conflict, "a capture runs already; end it first")
-            }
-        } catch let error as GatewayError {
+            hasBegun = try gateway.startCapture(settings)
+        } catch {
             if case .capture(.filter) = error { throw ControlError(.badRequest, "filter: \(error)", path: "filter") }
             throw ControlError(.storeFailed, "\(error)")
-        } catch {
-            throw error
         }
+        guard hasBegun else { throw ControlError(.conflict, "a capture runs already; end it first") }
         captureFile = settings.path
         return ControlAnswer(.members(["file": .string(settings.path)]))
     }

@@ -5,6 +5,7 @@ import Control
 import Gateway
 import LinuxIO
 import Profiles
+import Routing
 import Store
 
 /// What has become of a change.

@@ -11,18 +11,20 @@ import Profiles
 extension Administrator {
     func listDevices(_ gateway: inout Gateway) -> ControlAnswer {
         let status = gateway.status()
-        let list = devices.devices.map { json($0, status, gateway) }
+        let list = devices.devices.map { json($0, status) }
         return ControlAnswer(.members(["devices": .array(list)]))
     }
 
     func device(_ text: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
         let identity = try find(text)
         let status = gateway.status()
-        return ControlAnswer(json(devices.device(identity), status, gateway))
+        return ControlAnswer(json(devices.device(identity), status))
     }
 
-    private func json(_ device: Device, _ status: GatewayStatus, _ gateway: borrowing Gateway) -> JSON {
-        let (profile, reason) = usual(device, gateway)
+    private func json(_ device: Device, _ status: GatewayStatus) -> JSON {
+        let choice = profileRules.choice(for: device)
+        var profile: String?
+        if case .profile(let id) = choice.route { profile = id }
         var marks: [String] = []
         if device.isRouter { marks.append("says that it is a router") }
         for address in device.addresses {
@@ -32,22 +34,11 @@ extension Administrator {
             "id": .string(device.label), "name": device.name.map(JSON.string), "mac": device.mac.map { .string("\($0)") },
             "interface": device.interface.map(JSON.string), "addresses": .strings(device.addresses.map(\.description)),
             "proposal": device.proposal.map { .string("\($0)") }, "known": .boolean(device.isKnown),
-            "profile": profile.map(JSON.string), "profileBy": .string(reason.rawValue),
+            "profile": profile.map(JSON.string), "profileBy": .string(choice.reason.rawValue),
             "until": (device.assignment?.until).map { .integer(Int($0)) }, "seen": device.seen.map { .integer(Int($0)) },
             "marks": .strings(marks),
             "flows": .integer(device.addresses.reduce(0) { $0 + (status.devices[$1] ?? 0) }),
         ])
-    }
-
-    /// The profile of a device as the gateway has it; nil for one whose traffic has none.
-    private func usual(_ device: Device, _ gateway: borrowing Gateway) -> (String?, ProfileChoice.Reason) {
-        let choice = choice(for: device.identity)
-        if choice.isOwn { return (choice.profile, choice.reason) }
-        if !device.isKnown, plan.effective.configuration.newDevices != .default { return (nil, .new) }
-        let routing = gateway.routing
-        guard let address = device.addresses.first else { return (choice.profile, choice.reason) }
-        let position = gateway.usualProfile(of: address)
-        return (routing.profiles[position].id, position == routing.active ? .default : .interface)
     }
 
     /// Gives a device a name, or takes it away.
@@ -71,8 +62,8 @@ extension Administrator {
             }
             guard NamedDevice.isName(name) else {
                 throw ControlError(
-                    .badRequest,
-                    "name: expected letters, digits, hyphens, dots and underscores, and no MAC or address", path: "name")
+                    .badRequest, "name: found no name; expected \(NamedDevice.nameWords)", path: "name",
+                    expected: NamedDevice.nameWords)
             }
             state.devices.append(NamedDevice(name: name, identity: identity))
         } else if before == nil {
@@ -82,6 +73,6 @@ extension Administrator {
         let note = LabStore.Note(by: by, how: "name", summary: words)
         _ = try change(to: state, note, drain: .seconds(2), &gateway)
         let status = gateway.status()
-        return ControlAnswer(json(devices.device(identity), status, gateway))
+        return ControlAnswer(json(devices.device(identity), status))
     }
 }

@@ -8,43 +8,30 @@ import Gateway
 import LinuxIO
 import Profiles
 
-/// Which profile a device has, and why.
-struct ProfileChoice: Equatable {
-    enum Reason: String {
-        case assignment
-        /// The administrator's file gives it to the device.
-        case file
-        case interface
-        case `default`
-        /// Nobody has named the device, and `newDevices` says what becomes of such.
-        case new
-    }
-
-    var profile: String
-    var reason: Reason
-
-    /// Whether the device has it for itself.
-    var isOwn: Bool { reason == .assignment || reason == .file }
-}
-
 extension Administrator {
-    /// How long before its end a lease is warned of, in seconds.
-    static let warningTime: Int64 = 300
-
     /// Has the table know names and assignments as they are now.
     mutating func nameDevices() {
         devices.setNamed(plan.effective.configuration.devices.map { NamedDevice(name: $0.name, identity: $0.identity) })
         devices.setAssignments(plan.effective.assignments)
     }
 
-    /// A device's profile: its assignment, else what the file gives it, else that of its interface, else the gateway's.
-    func choice(for identity: DeviceIdentity) -> ProfileChoice {
-        if let assignment = plan.effective.assignments.first(where: { $0.device == identity }) {
-            return ProfileChoice(profile: assignment.profile, reason: .assignment)
+    /// What decides about devices, apart from them.
+    var profileRules: ProfileRules {
+        let configuration = plan.effective.configuration
+        var interfaces: [String: String] = [:]
+        for lan in running.network.lan {
+            if let profile = lan.profile, configuration.profile(profile) != nil { interfaces[lan.interface] = profile }
         }
-        let named = plan.effective.configuration.devices.first { $0.identity == identity }
-        if let profile = named?.profile { return ProfileChoice(profile: profile, reason: .file) }
-        return ProfileChoice(profile: plan.active.id, reason: .default)
+        let fixed = configuration.devices.compactMap { device in device.profile.map { (device.identity, $0) } }
+        var rules = ProfileRules(
+            standard: configuration.active, interfaces: interfaces,
+            fixed: Dictionary(fixed) { first, _ in first })
+        switch configuration.newDevices {
+        case .default: break
+        case .direct: rules.newDevices = .direct
+        case .block: rules.newDevices = .block
+        }
+        return rules
     }
 
     /// What decides about single devices, by the addresses that they have now.
@@ -55,14 +42,23 @@ extension Administrator {
         case .direct: settings.newcomers = .direct
         case .block: settings.newcomers = .blocked
         }
-        for device in devices.devices where device.isKnown {
-            let choice = choice(for: device.identity)
-            for address in device.addresses {
-                settings.familiar.insert(address)
-                if choice.isOwn { settings.profiles[address] = plan.position(of: choice.profile) }
-            }
+        let rules = profileRules
+        var choices: [DeviceIdentity: (isKnown: Bool, profile: Int?)] = [:]
+        for (address, identity) in devices.addressBook {
+            let choice = choices[identity] ?? self.choice(for: identity, rules)
+            choices[identity] = choice
+            if choice.isKnown { settings.familiar.insert(address) }
+            settings.profiles[address] = choice.profile
         }
         return settings
+    }
+
+    /// Whether people know a device, and the profile that it has for itself.
+    private func choice(for identity: DeviceIdentity, _ rules: ProfileRules) -> (isKnown: Bool, profile: Int?) {
+        let device = devices.device(identity)
+        let choice = rules.choice(for: device)
+        guard choice.isOwn, case .profile(let id) = choice.route else { return (device.isKnown, nil) }
+        return (device.isKnown, plan.position(of: id))
     }
 
     // MARK: Following the link
@@ -81,9 +77,9 @@ extension Administrator {
         let now = Clock.unixTime().seconds
         for news in monitor.value.news() {
             switch news {
-            case .known(let neighbour): note(neighbour, now)
+            case .found(let neighbour): note(neighbour, now)
             case .gone: break
-            case .missed:
+            case .lost:
                 for neighbour in (try? KernelNeighbour.readAll()) ?? [] { note(neighbour, now) }
             }
         }
@@ -104,7 +100,7 @@ extension Administrator {
         guard let path = plan.effective.configuration.leases,
             let bytes = try? SmallFile.read(ConfigurationFile.path(of: path, besides: options.configuration), limit: 4 << 20)
         else { return }
-        devices.setLeases(LeaseFile.parse(bytes.span).leases)
+        devices.setLeases(LeaseFile.parse(bytes.span).leases, at: Clock.unixTime().seconds)
     }
 
     /// Has the gateway know addresses that have come, gone or moved.
@@ -122,31 +118,35 @@ extension Administrator {
 
     /// Ends assignments whose time is over, and warns of those whose end is near.
     mutating func endLeases(_ now: Int64, _ gateway: inout Gateway) {
-        let ended = plan.effective.assignments.filter { $0.until.map { $0 <= now } ?? false }
-        if !ended.isEmpty { end(ended, &gateway) }
-        for assignment in plan.effective.assignments {
-            guard let until = assignment.until, until - now <= Self.warningTime, warned.insert(assignment.device).inserted
-            else { continue }
-            let label = devices.label(of: assignment.device)
+        let assignments = Assignments(plan.effective.assignments)
+        for assignment in assignments.ending(since: lookedAt, at: now) {
+            let label = devices.device(assignment.device).label
             gateway.say(.notice, "lease-ends") { line in
                 line.add("device", label)
                 line.add("profile", assignment.profile)
-                line.add("seconds", Int(until - now))
+                line.add("seconds", Int((assignment.until ?? now) - now))
             }
         }
+        lookedAt = now
+        let expired = assignments.expired(at: now)
+        if !expired.isEmpty { end(expired, &gateway) }
     }
 
     private mutating func end(_ ended: [Assignment], _ gateway: inout Gateway) {
         var state = plan.lab
         let identities = Set(ended.map(\.device))
         state.assignments.removeAll { identities.contains($0.device) }
-        let words = ended.map { "\(devices.label(of: $0.device)) had \($0.profile)" }.joined(separator: ", ")
+        let words = ended.map { "\(devices.device($0.device).label) had \($0.profile)" }.joined(separator: ", ")
         let note = LabStore.Note(by: "starshipd", how: "lease over", summary: words)
         do throws(ControlError) {
             _ = try change(to: state, note, drain: .seconds(2), &gateway)
         } catch {
             gateway.say(.error, "lease") { $0.add("cause", "\(error)") }
         }
-        for identity in identities { warned.remove(identity) }
     }
+}
+
+extension ProfileChoice {
+    /// Whether the device has the profile for itself.
+    var isOwn: Bool { reason == .assignment || reason == .file }
 }

@@ -39,11 +39,8 @@ extension Administrator {
             throw ControlError(
                 .notFound, "key: there is no such key; expected one of \(ids.joined(separator: ", "))", path: "key")
         }
-        let server: Profiles.Upstream.Server
-        do throws(ConfigurationError) {
-            server = try Profiles.Upstream.Server(host: wish.host, port: wish.port)
-        } catch {
-            throw ControlError(error)
+        guard let server = Profiles.Upstream.Server(host: wish.host, port: wish.port) else {
+            throw ControlError(.badRequest, "host: expected the name or the address of the proxy, alone", path: "host")
         }
         let proxy = LinkedProxy(
             name: wish.name, type: wish.type == "socks5" ? .socks5 : .http, server: server, domains: wish.domains)

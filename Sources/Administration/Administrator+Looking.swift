@@ -28,7 +28,7 @@ extension Administrator {
         ])
     }
 
-    func label(of address: IPAddress) -> String { devices.device(at: address)?.label ?? address.description }
+    func label(of address: IPAddress) -> String { devices.identity(at: address).map { devices.device($0).label } ?? address.description }
 
     func explain(_ question: ControlCall.Explained) throws(ControlError) -> ControlAnswer {
         var source: String?
@@ -36,12 +36,9 @@ extension Administrator {
             let identity = try find(text)
             source = devices.device(identity).addresses.first?.description
         }
-        let explanation: Explanation
-        do throws(ControlError) {
-            let host = question.host.contains(":") && question.port != nil ? "[\(question.host)]" : question.host
-            let asked = question.port.map { "\(host):\($0)" } ?? question.host
-            explanation = try explain(asked, from: source, isUDP: question.isUDP)
-        }
+        let host = question.host.contains(":") && question.port != nil ? "[\(question.host)]" : question.host
+        let asked = question.port.map { "\(host):\($0)" } ?? question.host
+        let explanation = try explain(asked, from: source, isUDP: question.isUDP)
         return ControlAnswer(
             .members([
                 "text": .string(explanation.description),
@@ -49,25 +46,31 @@ extension Administrator {
             ]))
     }
 
-    private func explain(_ text: String, from source: String?, isUDP: Bool) throws(ControlError) -> Explanation {
+    func explain(_ text: String, from source: String?, isUDP: Bool) throws(ControlError) -> Explanation {
+        let question: Question
         do throws(UsageError) {
-            let question = try Question(text, from: source, isUDP: isUDP)
-            return try Explain.answer(question, plan.resolved, besides: options.configuration, profile: profile(of: source))
-        } catch let error as UsageError {
+            question = try Question(text, from: source, isUDP: isUDP)
+        } catch {
             throw ControlError(.badRequest, "host: \(error)", path: "host")
+        }
+        do throws(StartupError) {
+            return try Explain.answer(question, plan.resolved, besides: options.configuration, profile: profile(of: source))
         } catch {
             throw ControlError(.unavailable, "\(error)")
         }
     }
 
     private func profile(of source: String?) -> String? {
-        guard let source, let address = IPAddress(parsing: source), let device = devices.device(at: address) else { return nil }
-        let choice = choice(for: device.identity)
-        return choice.isOwn ? choice.profile : nil
+        guard let source, let address = IPAddress(parsing: source), let identity = devices.identity(at: address) else {
+            return nil
+        }
+        let choice = profileRules.choice(for: devices.device(identity))
+        guard choice.isOwn, case .profile(let id) = choice.route else { return nil }
+        return id
     }
 
     /// The OpenAPI description, from beside the configuration or where the package puts it.
-    func description() throws(ControlError) -> ControlAnswer {
+    func describe() throws(ControlError) -> ControlAnswer {
         let places = [
             ConfigurationFile.path(of: "openapi.json", besides: options.configuration), "/usr/share/starship/openapi.json",
         ]

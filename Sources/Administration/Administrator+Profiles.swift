@@ -2,9 +2,11 @@
 
 import Bytes
 import Control
+import Devices
 import Gateway
 import LinuxIO
 import Profiles
+import Store
 
 extension Administrator {
     func profiles(_ gateway: inout Gateway) -> ControlAnswer {
@@ -32,9 +34,11 @@ extension Administrator {
     /// The devices that have each profile for themselves, by the profile's id.
     private func profilesOfDevices() -> [String: [String]] {
         var users: [String: [String]] = [:]
+        let rules = profileRules
         for device in devices.devices {
-            let choice = choice(for: device.identity)
-            if choice.isOwn { users[choice.profile, default: []].append(device.label) }
+            let choice = rules.choice(for: device)
+            guard choice.isOwn, case .profile(let id) = choice.route else { continue }
+            users[id, default: []].append(device.label)
         }
         return users
     }
@@ -99,7 +103,7 @@ extension Administrator {
         let isActive = !isHidden && plan.active.id == id
         if !users.isEmpty || isActive {
             guard let moveTo else {
-                var words = users.map { devices.label(of: $0.device) }
+                var words = users.map { devices.device($0.device).label }
                 if isActive { words.append("every device without a profile of its own") }
                 throw ControlError(
                     .conflict, "\(id) is in use by \(words.joined(separator: ", ")); expected moveTo: a profile, or default",
@@ -180,7 +184,7 @@ extension Administrator {
     }
 
     func differences() -> ControlAnswer {
-        let running = plan.effective.configuration.withSections(of: self.running)
+        let running = plan.resolved.withSections(of: self.running).configuration
         return ControlAnswer(.members(["differences": .array(running.differences(from: plan.file).map(\.json))]))
     }
 

@@ -5,6 +5,7 @@ import Control
 import Gateway
 import LinuxIO
 import Profiles
+import Routing
 
 extension Administrator {
     /// Reads the file again and follows it, whole or not at all.

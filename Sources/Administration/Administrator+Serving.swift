@@ -4,9 +4,10 @@ import Addresses
 import Bytes
 import Control
 import Devices
-public import Gateway
+import Gateway
 import LinuxIO
 import Profiles
+import Upstreams
 
 /// What the loop watches besides the gateway.
 struct Watches: ~Copyable {
@@ -28,20 +29,28 @@ extension Administrator {
         let settings = try settings()
         // Whoever finds the socket taken has not touched the machine's network yet.
         var watches = Watches(server: try openDoors(settings), neighbours: try? NeighbourMonitor())
-        var gateway: Gateway
+        var gateway = try start(settings)
         do throws(GatewayError) {
-            gateway = try Gateway.start(settings, capture: capture)
             try gateway.watch(watches.server.descriptor, as: Watches.Number.control)
             if watches.neighbours != nil {
                 try gateway.watch(watches.neighbours.value.descriptor, as: Watches.Number.neighbours)
             }
-            if let bell = trials?.bell { try gateway.watch(bell.descriptor.number, as: Watches.Number.trial) }
+            if let trials { try gateway.watch(trials.bell.descriptor.number, as: Watches.Number.trial) }
         } catch {
+            gateway.stop()
             throw .gateway(error)
         }
         gateway.announce()
         begin(&gateway)
         return run(&gateway, &watches)
+    }
+
+    private func start(_ settings: GatewaySettings) throws(StartupError) -> Gateway {
+        do throws(GatewayError) {
+            return try Gateway.start(settings, capture: capture)
+        } catch {
+            throw .gateway(error)
+        }
     }
 
     private mutating func run(_ gateway: inout Gateway, _ watches: inout Watches) -> Bool {
@@ -63,10 +72,10 @@ extension Administrator {
 
     /// The Unix socket, and TCP listeners for those who sign.
     private func openDoors(_ settings: GatewaySettings) throws(StartupError) -> ControlServer {
+        let group = try running.control.map(Self.group) ?? nil
         do throws(SystemCallError) {
             var server = try ControlServer()
             if let control = running.control {
-                let group = try control.group.map(Self.group)
                 let socket = try Socket.listenUnix(at: control.socket, group: group)
                 try server.add(ControlDoor(unix: socket))
             }
@@ -78,6 +87,12 @@ extension Administrator {
         } catch {
             throw .system(error)
         }
+    }
+
+    private static func group(of control: ControlOptions) throws(StartupError) -> UInt32? {
+        guard let name = control.group else { return nil }
+        guard let group = GroupName.id(of: name) else { throw .group(name) }
+        return group
     }
 
     private func closeDoors() {
@@ -97,18 +112,13 @@ extension Administrator {
         }
         for notice in plan.effective.notices { gateway.say(.notice, "configuration") { $0.add("notice", notice) } }
         meetNeighbours(&gateway)
-        resumePending()
     }
 
     /// When something has to be seen to at the latest; the calendar may jump, so it is looked at once a minute.
     private func nextDeadline() -> Instant {
         let now = Clock.unixTime().seconds
-        var times = plan.effective.assignments.flatMap { assignment -> [Int64] in
-            guard let until = assignment.until else { return [] }
-            return warned.contains(assignment.device) ? [until] : [until - Self.warningTime, until]
-        }
-        if let pending { times.append(pending.until) }
-        guard let next = times.min() else { return .never }
+        let moments = [Assignments(plan.effective.assignments).nextMoment(after: now), plan.lab.unconfirmed?.until]
+        guard let next = moments.compactMap(\.self).min() else { return .never }
         return Clock.now() + .seconds(min(max(0, next - now), 60)) + .milliseconds(20)
     }
 
@@ -116,6 +126,11 @@ extension Administrator {
     private mutating func seeToIt(_ gateway: inout Gateway) {
         let now = Clock.unixTime().seconds
         endLeases(now, &gateway)
-        if let pending, pending.until <= now { takeBack(pending, because: "nobody confirmed it in time", &gateway) }
+        if let unconfirmed = plan.lab.unconfirmed, unconfirmed.until <= now {
+            takeBack(unconfirmed, because: "nobody confirmed it in time", &gateway)
+        }
     }
+
+    static let loopback = [IPPrefix(IPAddress(v4: 0x7f00_0000), length: 8), IPPrefix(IPAddress(high: 0, low: 1), length: 128)]
+        .compactMap(\.self)
 }

@@ -7,6 +7,7 @@ import Devices
 import Gateway
 import LinuxIO
 import Profiles
+import Routing
 
 extension Administrator {
     func status(_ gateway: inout Gateway) -> ControlAnswer {
@@ -33,7 +34,7 @@ extension Administrator {
                 "connectivity": .string(plan.effective.configuration.phones.connectivity.rawValue),
                 "notices": .strings(notices(status)), "insists": .strings(status.insists),
                 "clock": .members(["synchronised": .boolean(clock.isSynchronised)]),
-                "resolvers": .strings(resolvers()), "mark": mark.map { .integer(Int($0)) } ?? .null,
+                "resolvers": .strings(gateway.resolvers.map(\.description)), "mark": mark.map { .integer(Int($0)) } ?? .null,
                 "reasons": Self.json(status.reasons), "counters": Self.json(status.counters),
             ]))
     }
@@ -59,16 +60,6 @@ extension Administrator {
             notices.append("the file has changes that need a restart: \(plan.needsRestart.joined(separator: ", "))")
         }
         return notices
-    }
-
-    /// Real resolvers, for whoever has to get round the fake addresses.
-    private func resolvers() -> [String] {
-        running.dns.resolvers.map { resolver in
-            switch resolver {
-            case .system: "system"
-            case .server(let address): address.description
-            }
-        }
     }
 
     private var mark: UInt32? {

@@ -30,11 +30,11 @@ extension Administrator {
             let identity = try find(text)
             guard state.assignments.contains(where: { $0.device == identity }) else {
                 throw ControlError(
-                    .conflict, "\(devices.label(of: identity)) has no profile of its own that could end", path: "device")
+                    .conflict, "\(devices.device(identity).label) has no profile of its own that could end", path: "device")
             }
             state.assignments.removeAll { $0.device == identity }
             target.moved = [identity]
-            target.words = "\(devices.label(of: identity)) is released"
+            target.words = "\(devices.device(identity).label) is released"
         case .all:
             target.moved = state.assignments.map(\.device)
             state.assignments = []
@@ -68,7 +68,7 @@ extension Administrator {
             state.assignments.append(
                 Assignment(device: identity, profile: profile, since: now, until: target.until, by: by))
             target.moved = [identity]
-            target.words = "\(devices.label(of: identity)) uses"
+            target.words = "\(devices.device(identity).label) uses"
         case .all(let override):
             state.active = profile
             target.kept = override ? [] : state.assignments
@@ -94,19 +94,25 @@ extension Administrator {
     ) throws(ControlError) -> ControlAnswer {
         let next = try planned(state)
         let change = try change(to: next, note, drain: manner.drain, &gateway)
-        for identity in target.moved { warned.remove(identity) }
-        let profile = target.moved.count == 1 ? choice(for: target.moved[0]).profile : plan.active.id
+        let profile = profile(after: target)
         return ControlAnswer(
             .members([
                 "revision": .integer(change.revision), "profile": .string(profile),
-                "moved": .integer(target.moved.count), "devices": .strings(target.moved.map(devices.label)),
+                "moved": .integer(target.moved.count), "devices": .strings(target.moved.map { devices.device($0).label }),
                 "kept": .array(
                     target.kept.map {
-                        .members(["device": .string(devices.label(of: $0.device)), "profile": .string($0.profile)])
+                        .members(["device": .string(devices.device($0.device).label), "profile": .string($0.profile)])
                     }),
                 "until": target.until.map { .integer(Int($0)) } ?? .null, "flows": change.counts.json,
                 "pending": pendingJSON, "warnings": .strings(warnings(of: profile, gateway)), "link": link,
             ]))
+    }
+
+    /// The profile that those who were moved have now.
+    private func profile(after target: SwitchTarget) -> String {
+        guard target.moved.count == 1, case .profile(let id) = profileRules.choice(for: devices.device(target.moved[0])).route
+        else { return plan.active.id }
+        return id
     }
 
     /// What whoever switches should know, and what is no reason not to.
@@ -133,7 +139,7 @@ extension Administrator {
     /// The device that a text means.
     func find(_ text: String, path: String = "device") throws(ControlError) -> DeviceIdentity {
         do throws(DeviceError) {
-            return try devices.find(text)
+            return try devices.find(text).identity
         } catch {
             throw ControlError(.notFound, "\(error)", path: path)
         }

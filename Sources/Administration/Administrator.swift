@@ -17,7 +17,7 @@ public import Profiles
 import Routing
 import Store
 
-public struct Administrator: ~Copyable {
+public struct Administrator {
     /// Where the program is told what to do.
     let options: CommandLineOptions
     let version: String
@@ -25,16 +25,16 @@ public struct Administrator: ~Copyable {
     /// The configuration that the gateway was started with: parts of it stay until the next start.
     let running: Configuration
     var plan: Plan
-    var store: LabStore
+    let store: LabStore
     var devices = DeviceTable()
-    /// What nobody has confirmed yet.
-    var pending: PendingChange?
     /// Those who sign links and pushes.
     var keys: KeyRing
-    /// Devices whose lease was warned of.
-    var warned: Set<DeviceIdentity> = []
-    /// What was found out of an upstream that a change has brought, by a thread that tries it.
-    let trial = UpstreamTrial.Inbox()
+    /// When leases were last looked at, in seconds since 1970.
+    var lookedAt: Int64 = 0
+    /// What was found out about upstreams that a change has brought; nil without a descriptor for it.
+    let trials = try? Trials()
+    /// The file of the capture that runs.
+    var captureFile: String?
 
     /// Reads the configuration and the lab's state; nothing is opened but the store.
     public init(_ options: CommandLineOptions, version: String) throws(StartupError) {
@@ -61,5 +61,13 @@ public struct Administrator: ~Copyable {
             CaptureSettings(
                 path: $0.file, filter: $0.filter, snapLength: $0.snap, fileSize: $0.size, fileCount: $0.files)
         }
+    }
+
+    /// Reads everything that a start would read, and opens nothing.
+    public static func check(_ options: CommandLineOptions) throws(StartupError) -> ResolvedConfiguration {
+        let resolved = try ConfigurationFile.read(options)
+        _ = try Translation.settings(resolved, path: options.configuration)
+        _ = try KeyRing(resolved.configuration, besides: options.configuration, startedAt: 0)
+        return resolved
     }
 }

@@ -10,13 +10,20 @@ public enum Explain {
     /// Reads what the options name, and explains.
     public static func answer(_ options: CommandLineOptions) throws(StartupError) -> Explanation {
         guard let question = options.question else { preconditionFailure("explain without a question") }
-        let resolved = try ConfigurationFile.read(options.configuration)
-        let lists = try PhoneLists(resolved.configuration.phones, besides: options.configuration).settings
+        return try answer(question, ConfigurationFile.read(options), besides: options.configuration, profile: nil)
+    }
+
+    /// Explains a flow of a device, which has a profile of its own where one is named.
+    static func answer(
+        _ question: Question, _ resolved: ResolvedConfiguration, besides path: String, profile: String?
+    ) throws(StartupError) -> Explanation {
+        let lists = try PhoneLists(resolved.configuration.phones, besides: path).settings
         var surroundings = Surroundings()
         surroundings.direct = lists.direct
         surroundings.denied = lists.denied
         surroundings.answers = lists.answers
         surroundings.shared = lists.shared
+        surroundings.profile = profile
         surroundings.interface = question.source.flatMap(interface(of:))
         surroundings.special = question.name.flatMap { special($0, resolved.configuration) }
         surroundings.mayExistElsewhere = question.name.map(DNSSpecialNames.mayExistElsewhere) ?? true

@@ -51,11 +51,6 @@ struct KeyRing {
         }
     }
 
-    /// What the clock says, and whether it can be believed.
-    static var clock: LinkVerifier.Clock {
-        LinkVerifier.Clock(now: Clock.unixTime(), isSynchronised: Clock.isSynchronised)
-    }
-
     /// What checks links, as of now.
     func verifier(profiles: [Profile], spent: [LabState.SpentNonce]) -> LinkVerifier {
         var verifier = LinkVerifier(

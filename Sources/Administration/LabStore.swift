@@ -1,11 +1,14 @@
 /// The lab's state and where it is kept.
+///
+/// A class, because what holds the store must not be copied, and who holds that could not be a plain value.
 
+import Bytes
 import LinuxIO
 import Profiles
 import Store
 
 /// Revisions on the disk, or in memory alone where nothing is to outlive the program.
-struct LabStore: ~Copyable {
+final class LabStore {
     /// Who changes something, and how.
     struct Note {
         /// A Unix user, a key, the daemon itself.
@@ -29,7 +32,7 @@ struct LabStore: ~Copyable {
     ///
     /// A directory that cannot be used is no reason not to start; a state that cannot be understood is one.
     static func open(in directory: String?) throws(StartupError) -> LabStore {
-        var store = LabStore()
+        let store = LabStore()
         guard let directory else { return store }
         do throws(StoreError) {
             store.revisions = try Revisions.open(in: directory)
@@ -54,7 +57,7 @@ struct LabStore: ~Copyable {
     private init() {}
 
     /// Keeps a state: it counts when this returns, and when it throws the former one does.
-    mutating func keep(_ state: LabState, _ note: Note) throws(StoreError) {
+    func keep(_ state: LabState, _ note: Note) throws(StoreError) {
         if revisions != nil {
             number = try revisions.value.append(
                 state: Array(state.json.text.utf8), by: note.by, how: note.how, summary: note.summary,
@@ -64,6 +67,9 @@ struct LabStore: ~Copyable {
         }
         self.state = state
     }
+
+    /// The number that the next state will have.
+    var next: Int { revisions != nil ? revisions.value.next : number + 1 }
 
     /// Those that one can go back to, the newest first.
     var history: [RevisionSummary] { revisions != nil ? revisions.value.history : [] }

@@ -26,18 +26,20 @@ struct Plan {
     init(
         reading options: CommandLineOptions, lab: LabState, running: Configuration? = nil
     ) throws(StartupError) {
-        path = options.configuration
-        file = try ConfigurationFile.parse(options)
-        self.lab = lab
+        let path = options.configuration
+        let file = try ConfigurationFile.parse(options)
         let lists = try ConfigurationFile.lists(of: file, besides: path)
+        let effective: EffectiveConfiguration
+        let resolved: ResolvedConfiguration
         do throws(ConfigurationError) {
             (effective, resolved) = try EffectiveConfiguration.fitting(file: file, lab: lab, files: lists, name: path)
         } catch {
             throw ConfigurationFile.located(error, path)
         }
-        needsRestart = running.map { resolved.configuration.sections(differingFrom: $0) } ?? []
         let whole = running.map { resolved.withSections(of: $0) } ?? resolved
         decisions = try Translation.routing(whole, path: path)
+        needsRestart = running.map { resolved.configuration.sections(differingFrom: $0) } ?? []
+        (self.path, self.file, self.lab, self.effective, self.resolved) = (path, file, lab, effective, resolved)
     }
 
     /// The same file with another state of the lab; `running` is the configuration that the gateway was started with.

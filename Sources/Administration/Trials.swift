@@ -3,6 +3,7 @@
 
 import Bytes
 import Control
+import Devices
 import Gateway
 import LinuxIO
 import Profiles

@@ -2,7 +2,7 @@
 ///
 /// Borrowed bytes are a `Span<UInt8>`, owned bytes live in chunks of one `BufferPool`, and things that are
 /// found again by a number live in a `Slab` behind a `Handle`. Time is an `Instant`, a distance in time an
-/// `Interval`. Nothing here does I/O or reads a clock.
+/// `Interval`. `NearMiss` finds the word that a mistyped one was meant to be. Nothing here does I/O or reads a clock.
 ///
 ///     Span<UInt8>      network-order reads             NetworkOrder
 ///     MutableSpan      network-order writes, copies    NetworkOrder, ByteCopy

@@ -2,9 +2,11 @@
 
 public import Addresses
 public import Bytes
+import Flows
 import LinuxIO
 import Relay
 import Synchronization
+import Wire
 
 /// A SYN, by which the machines behind one address can be told apart.
 public struct SeenSYN: Sendable {
@@ -38,6 +40,8 @@ public struct DeviceActivity: Sendable {
     /// The latest ones, the oldest first.
     public var syns: [SeenSYN] = []
 
+    public init() {}
+
     /// How many SYNs are kept.
     static let synLimit = 16
 
@@ -47,7 +51,7 @@ public struct DeviceActivity: Sendable {
         syns.append(syn)
     }
 
-    mutating func merge(_ other: DeviceActivity) {
+    public mutating func join(_ other: DeviceActivity) {
         lastOpened = Self.later(lastOpened, other.lastOpened)
         lastAccepted = Self.later(lastAccepted, other.lastAccepted)
         if let end = other.lastFailure, end.at > lastFailure?.at ?? Instant(nanoseconds: 0) { lastFailure = end }
@@ -89,7 +93,7 @@ final class ActivityBox: Sendable {
         content.withLock { content in
             content.activities.merge(activities) { left, right in
                 var both = left
-                both.merge(right)
+                both.join(right)
                 return both
             }
             content.workers += 1

@@ -171,7 +171,7 @@ public struct Gateway: ~Copyable {
     }
 
     /// Ends everything in the reverse order of the start: routes first, so that nothing new comes.
-    mutating func stop() {
+    public mutating func stop() {
         takeDownNetwork()
         for mailbox in shared.mailboxes { mailbox.send(.stop) }
         for thread in crew { thread.join() }

@@ -60,6 +60,9 @@ extension Socket {
         return UnixPeer(socket: socket, credentials: peer)
     }
 
+    /// Removes the socket at a path; nothing there is no error.
+    public static func remove(_ path: String) { _ = unsafe unlink(path) }
+
     private static func openUnix() throws(SystemCallError) -> Socket {
         let type = CInt(SOCK_STREAM.rawValue) | CInt(SOCK_NONBLOCK.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
         let number = Glibc.socket(AF_UNIX, type, 0)

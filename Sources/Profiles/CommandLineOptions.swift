@@ -3,6 +3,8 @@
 /// Every option stands once, as `--name value` or `--name=value`. A password is no argument: everybody on the
 /// machine can read the arguments of a program.
 
+internal import Bytes
+
 /// The arguments as a value.
 public struct CommandLineOptions: Equatable, Sendable {
     public var command: Command

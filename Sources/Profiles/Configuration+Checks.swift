@@ -3,6 +3,7 @@
 /// Every error names the key that it is about; where that stands in the text is found from its path.
 
 internal import Addresses
+internal import Bytes
 
 extension Configuration {
     /// Checks everything that no key can tell alone.

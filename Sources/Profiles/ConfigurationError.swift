@@ -60,9 +60,9 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
 }
 
 /// How pieces of a configuration are shown in messages.
-enum Shown {
+public enum Shown {
     /// A text in quotes: one line, at most 60 characters, without the user part of a URL.
-    static func text(_ text: String) -> String {
+    public static func text(_ text: String) -> String {
         var rest = text[...]
         var shown = "\""
         if let at = rest.lastIndex(of: "@") {

@@ -1,5 +1,7 @@
 /// Which keys stand where, and which belong to features that this version lacks.
 
+internal import Bytes
+
 enum ConfigurationKeys {
     static let top = [
         "tun", "network", "ipv6", "dns", "socks", "http", "profiles", "active", "egress", "ruleSets", "phones", "state",

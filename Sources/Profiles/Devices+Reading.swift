@@ -1,7 +1,7 @@
 /// The `devices` list: names that stay names, and one identity for each.
 
 internal import Addresses
-internal import Devices
+public import Devices
 
 extension NamedDevice {
     /// Reads `name` with `mac` and perhaps `interface`, or with `address`.
@@ -121,4 +121,13 @@ extension DeviceOptions {
         }
         return devices
     }
+}
+
+extension NamedDevice {
+    /// What a name has to be, in words.
+    public static let nameWords =
+        "1 to 64 letters, digits, hyphens, dots and underscores that are no MAC and no address"
+
+    /// Whether a device may be called so.
+    public static func isName(_ text: String) -> Bool { LinkValues.isIdentifier(text) && likeness(of: text) == nil }
 }

@@ -1,6 +1,7 @@
 /// The `keys` list, and the `control` and `push` objects.
 
 internal import Addresses
+internal import Bytes
 internal import Routing
 
 extension KeyOptions {

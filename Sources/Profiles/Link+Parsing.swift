@@ -1,5 +1,6 @@
 /// Reading a link: its head, its parameters, and that each of them is one of ours, once.
 
+internal import Bytes
 internal import Routing
 
 extension Link {

@@ -22,7 +22,7 @@ public enum Quantity {
     }
 
     /// Reads a number of octets with its unit: `64KiB`, `256MiB`.
-    static func size(_ text: String) -> Int? {
+    public static func size(_ text: String) -> Int? {
         guard let (number, unit) = split(text), let found = sizeUnits.first(where: { $0.name == unit }) else {
             return nil
         }

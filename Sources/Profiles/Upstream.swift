@@ -104,3 +104,11 @@ public struct Upstream: Equatable, Sendable {
         case name(String)
     }
 }
+
+extension Upstream.Server {
+    /// A proxy whose host is a text, as in a configuration; nil for what is no host or no port.
+    public init?(host text: String, port: Int) {
+        guard let port = UInt16(exactly: port), port > 0, let host = try? HostText.host(text) else { return nil }
+        self.init(host: host, port: port)
+    }
+}

@@ -3,7 +3,7 @@
 /// It is asked for a stream to itself: whatever it answers, it is there and understands what it is asked. Nobody else is
 /// asked for anything, so a lab without Internet can be tried as well.
 
-public import Bytes
+internal import Bytes
 public import LinuxIO
 
 public enum UpstreamTrial {

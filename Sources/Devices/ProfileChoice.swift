@@ -1,0 +1,71 @@
+/// Which profile a device has, and why: one rule for what is shown and for what is done.
+///
+///     its assignment ─ else ▶ the file's profile for it ─ else ▶ its interface's default ─ else ▶ the gateway's
+
+/// Where a device's flows go.
+public enum DeviceRoute: Hashable, Sendable {
+    /// Through the profile of this id.
+    case profile(String)
+    /// To their destination, around every profile.
+    case direct
+    /// Nowhere.
+    case block
+}
+
+/// A route, and what has decided it.
+public struct ProfileChoice: Hashable, Sendable {
+    public enum Reason: String, CaseIterable, Sendable {
+        case assignment
+        /// The administrator's file gives the device a profile.
+        case file
+        case interface
+        case `default`
+        /// It has neither a name nor an assignment, and such devices are treated apart.
+        case new
+    }
+
+    public var route: DeviceRoute
+    public var reason: Reason
+
+    public init(_ route: DeviceRoute, _ reason: Reason) {
+        self.route = route
+        self.reason = reason
+    }
+}
+
+/// What decides, apart from the device itself; profiles are ids.
+public struct ProfileRules: Equatable, Sendable {
+    /// The gateway's default.
+    public var standard: String
+    /// The defaults of LAN interfaces.
+    public var interfaces: [String: String]
+    /// What the file gives to devices.
+    public var fixed: [DeviceIdentity: String]
+    /// What becomes of devices without a name or an assignment; nil: the same as of all others.
+    public var newDevices: DeviceRoute?
+
+    public init(
+        standard: String, interfaces: [String: String] = [:], fixed: [DeviceIdentity: String] = [:],
+        newDevices: DeviceRoute? = nil
+    ) {
+        self.standard = standard
+        self.interfaces = interfaces
+        self.fixed = fixed
+        self.newDevices = newDevices
+    }
+
+    public func choice(for device: Device) -> ProfileChoice {
+        if let assignment = device.assignment { return ProfileChoice(.profile(assignment.profile), .assignment) }
+        if let profile = fixed[device.identity] { return ProfileChoice(.profile(profile), .file) }
+        return choice(isKnown: device.isKnown, on: device.interface)
+    }
+
+    /// The choice for an address that is no device's yet.
+    public func choiceForStrangers(on interface: String?) -> ProfileChoice { choice(isKnown: false, on: interface) }
+
+    private func choice(isKnown: Bool, on interface: String?) -> ProfileChoice {
+        if !isKnown, let newDevices { return ProfileChoice(newDevices, .new) }
+        if let interface, let profile = interfaces[interface] { return ProfileChoice(.profile(profile), .interface) }
+        return ProfileChoice(.profile(standard), .default)
+    }
+}

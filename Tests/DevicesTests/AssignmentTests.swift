@@ -1,0 +1,91 @@
+/// Profiles for a while, and which of several counts.
+
+import Addresses
+import Testing
+
+@testable import Devices
+
+@Suite struct AssignmentTests {
+    private static let phone = on(nil, 1)
+    private static let tv = on("eth0", 2)
+
+    @Test func oneDeviceHasOneAssignment() {
+        var assignments = Assignments([assignment(Self.phone, "a"), assignment(Self.tv), assignment(Self.phone, "b")])
+        #expect(assignments.all.map(\.profile) == ["qa", "b"])
+        #expect(assignments.assign(assignment(Self.phone, "c"))?.profile == "b")
+        #expect(assignments[Self.phone]?.profile == "c")
+        #expect(assignments.release(Self.phone)?.profile == "c")
+        #expect(assignments.release(Self.phone) == nil)
+        #expect(assignments[Self.phone] == nil)
+    }
+
+    @Test func theLastSecondStillCounts() {
+        var assignments = Assignments([assignment(Self.phone, until: 2000), assignment(Self.tv)])
+        #expect(assignments.expired(at: 2000).isEmpty)
+        #expect(assignments.expired(at: 2001).map(\.device) == [Self.phone])
+        #expect(assignments.removeExpired(at: 5000).map(\.device) == [Self.phone])
+        #expect(assignments.all.map(\.device) == [Self.tv])
+    }
+
+    @Test func anEndIsWarnedOfOnceFiveMinutesBefore() {
+        var assignments = Assignments([assignment(Self.phone, since: 1000, until: 2000)])
+        #expect(assignments.ending(since: 1000, at: 1699).isEmpty)
+        #expect(assignments.ending(since: 1699, at: 1700).map(\.device) == [Self.phone])
+        #expect(assignments.ending(since: 1700, at: 1800).isEmpty)
+        // Nobody has looked for a long time.
+        #expect(assignments.ending(since: 1000, at: 1990).count == 1)
+        #expect(assignments.ending(since: 1000, at: 2001).isEmpty)
+        #expect(assignments.extend(Self.phone, until: 9000)?.until == 9000)
+        #expect(assignments.ending(since: 1700, at: 8699).isEmpty)
+        #expect(assignments.ending(since: 1700, at: 8700).count == 1)
+        #expect(assignments.extend(Self.tv, until: nil) == nil)
+        // Whoever gives a device a profile for two minutes knows.
+        let short = Assignments([assignment(Self.phone, since: 1000, until: 1120)])
+        #expect(short.ending(since: 0, at: 1100).isEmpty)
+        #expect(short.expired(at: 1121).count == 1)
+    }
+
+    @Test func theNextMomentIsAWarningOrAnEnd() {
+        let assignments = Assignments([
+            assignment(Self.phone, since: 1000, until: 2000), assignment(Self.tv, since: 1000, until: 1900),
+            assignment(on(nil, 3)),
+        ])
+        #expect(assignments.nextMoment(after: 1000) == 1600)
+        #expect(assignments.nextMoment(after: 1600) == 1700)
+        #expect(assignments.nextMoment(after: 1700) == 1901)
+        #expect(assignments.nextMoment(after: 1901) == 2001)
+        #expect(assignments.nextMoment(after: 2001) == nil)
+    }
+
+    // MARK: Which profile
+
+    @Test("assignment, else the file's profile, else the interface's default, else the gateway's")
+    func precedence() {
+        var table = DeviceTable()
+        table.setNamed([NamedDevice(name: "tv", identity: Self.tv), NamedDevice(name: "pixel-7", identity: Self.phone)])
+        table.note(sighting("10.9.0.40", 2, on: "eth0"))
+        table.note(sighting("10.9.0.23", 1, on: "wlan0"))
+        table.note(sighting("10.9.0.50", 5, on: "wlan0"))
+        table.note(sighting("10.9.0.51", 6, on: "wlan1"))
+        var rules = ProfileRules(standard: "std", interfaces: ["wlan0": "wifi"], fixed: [Self.tv: "fixed"])
+        func choice(_ identity: DeviceIdentity) -> ProfileChoice { rules.choice(for: table.device(identity)) }
+
+        #expect(choice(Self.tv) == ProfileChoice(.profile("fixed"), .file))
+        #expect(choice(Self.phone) == ProfileChoice(.profile("wifi"), .interface))
+        #expect(choice(on("wlan0", 5)) == ProfileChoice(.profile("wifi"), .interface))
+        #expect(choice(on("wlan1", 6)) == ProfileChoice(.profile("std"), .default))
+        #expect(rules.choiceForStrangers(on: nil) == ProfileChoice(.profile("std"), .default))
+
+        table.setAssignments([assignment(Self.tv, "a"), assignment(on("wlan1", 6), "b")])
+        #expect(choice(Self.tv) == ProfileChoice(.profile("a"), .assignment))
+        #expect(choice(on("wlan1", 6)) == ProfileChoice(.profile("b"), .assignment))
+
+        // New devices are those without a name and an assignment.
+        rules.newDevices = .block
+        #expect(choice(on("wlan0", 5)) == ProfileChoice(.block, .new))
+        #expect(choice(on("wlan1", 6)) == ProfileChoice(.profile("b"), .assignment))
+        #expect(choice(Self.phone) == ProfileChoice(.profile("wifi"), .interface))
+        rules.newDevices = .direct
+        #expect(rules.choiceForStrangers(on: "wlan0") == ProfileChoice(.direct, .new))
+    }
+}
