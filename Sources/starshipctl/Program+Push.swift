@@ -15,7 +15,7 @@ extension Program {
     func push(_ document: Document, confirm: Int?) throws(Failure) -> Int32 {
         let (octets, place) = try read(document)
         let kind: PushDocument
-        do throws(PushError) {
+        do throws(PushDocumentError) {
             kind = try PushDocument.kind(of: octets)
         } catch {
             throw Failure("\(place): \(error)")
@@ -48,7 +48,7 @@ extension Program {
     private func fetch(_ address: WebAddress) throws(Failure) -> [UInt8] {
         let status = try found(.status)
         var fetch = Fetch(address, limit: Self.limit)
-        fetch.resolvers = status["resolvers"].elements.compactMap { $0.raw.flatMap(Fetch.resolver) }
+        fetch.resolvers = status["resolvers"].elements.flatMap { $0.raw.map(Fetch.resolvers) ?? [] }
         if let mark = status["mark"].integer.flatMap(UInt32.init(exactly:)), Socket.mayMark() { fetch.mark = mark }
         do throws(FetchError) {
             return try fetch.run()
