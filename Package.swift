@@ -63,6 +63,7 @@ let package = Package(
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
         module("Network", ["LinuxIO", "Bytes", "Addresses"]),
         module("Control", ["LinuxIO", "Bytes", "Addresses", "Wire", "Profiles", "Digest"]),
+        module("Commands", ["Profiles", "QRCode", "Bytes", "Addresses", "Routing"]),
 
         // Assembly
         module(
@@ -77,16 +78,10 @@ let package = Package(
                 "Gateway", "Control", "Store", "Profiles", "Devices", "QRCode", "LinuxIO", "Addresses", "Bytes",
                 "Capture", "Digest", "Names", "Network", "Relay", "Routing", "Streams", "Upstreams", "Wire",
             ]),
-        program(
-            "starshipd",
-            [
-                "Gateway", "Profiles", "LinuxIO", "Addresses", "Bytes", "Capture", "Names", "Network", "Relay",
-                "Routing",
-                "Streams", "Upstreams", "Wire",
-            ]),
+        program("starshipd", ["Administration", "Profiles", "LinuxIO", "Network"]),
         program(
             "starshipctl",
-            ["Control", "Profiles", "QRCode", "Devices", "LinuxIO", "Addresses", "Bytes", "Digest", "Routing", "Wire"]),
+            ["Commands", "Control", "Profiles", "QRCode", "LinuxIO", "Addresses", "Bytes", "Wire"]),
         program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire", "Routing"]),
 
         // Tests, and the programs that they need
@@ -105,6 +100,7 @@ let package = Package(
         tests("RoutingTests", ["Routing", "Addresses"]),
         tests("DevicesTests", ["Devices", "Bytes", "Addresses"]),
         tests("ProfilesTests", ["Profiles", "Devices", "Routing", "Bytes", "Addresses", "Digest"]),
+        tests("CommandsTests", ["Commands", "Control", "Profiles", "QRCode", "LinuxIO", "Bytes"]),
         tests("ControlTests", ["Control", "Profiles", "Wire", "LinuxIO", "Bytes", "Addresses"]),
         tests(
             "AdministrationTests",

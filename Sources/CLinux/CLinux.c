@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -94,6 +95,21 @@ int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capa
 
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length) {
     return result(accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+int clinux_peer_credentials(int descriptor, uint32_t *user, uint32_t *group, int32_t *process) {
+    struct ucred peer;
+    socklen_t length = sizeof peer;
+    if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) return -errno;
+    *user = peer.uid;
+    *group = peer.gid;
+    *process = peer.pid;
+    return 0;
+}
+
+int clinux_clock_is_synchronised(void) {
+    struct timex clock = {0};
+    return adjtimex(&clock) >= 0 && !(clock.status & STA_UNSYNC);
 }
 
 int clinux_signals(const int *numbers, int count) {

@@ -1,3 +1,12 @@
 /// # Control: how the gateway is spoken to
 ///
-/// HTTP/1.1 with JSON over a Unix socket, both ends of it.
+/// HTTP/1.1 with JSON, over a Unix socket whose peers the kernel names, and over TCP for those who sign what they ask.
+/// A request becomes a value before anybody acts on it; an answer is a value until it is written.
+///
+///     bytes ── ControlSession ──▶ ControlRequest ── ControlCall.read ──▶ ControlCall ──▶ (Administration)
+///     bytes ◀── ControlSession ── ControlAnswer ◀── JSON, or a ControlError ◀── (Administration)
+///     ControlServer: the listeners, and one session for each connection
+///     ControlClient: the other end, for `starshipctl`
+///
+/// What is asked is read strictly: an unknown path, parameter, key or method is refused by an error that says what there
+/// is instead.

@@ -1,7 +1,7 @@
 /// Shows the capture what crosses the TUN device.
 ///
-/// Workers share it behind a lock, which only a running capture pays for. A capture that cannot be written any
-/// more (a full disk) ends; it never stops the gateway.
+/// Workers share it behind a lock, which only a running capture pays for. It begins and ends while packets flow; one that
+/// cannot be written any more (a full disk) ends by itself, and never stops the gateway.
 
 import Bytes
 import Capture
@@ -11,9 +11,39 @@ import Wire
 
 final class CaptureTap: Sendable {
     private let writer: Mutex<CaptureWriter?>
+    private let running: Atomic<Bool>
 
-    init(_ writer: consuming CaptureWriter) {
+    /// With nil nothing is captured until `start`.
+    init(_ writer: consuming CaptureWriter?) {
+        running = Atomic(writer != nil)
         self.writer = Mutex(writer)
+    }
+
+    /// Whether packets are to be shown; asked for each of them, so without the lock.
+    var isRunning: Bool { running.load(ordering: .relaxed) }
+
+    /// Begins a capture; false when one runs already.
+    func start(_ writer: consuming CaptureWriter) -> Bool {
+        var writer: CaptureWriter? = consume writer
+        let isFree = self.writer.withLock { current in
+            guard current == nil else { return false }
+            current = writer.take()
+            return true
+        }
+        if isFree { running.store(true, ordering: .relaxed) }
+        return isFree
+    }
+
+    /// Ends a capture and returns how many packets it has; nil when none runs.
+    func stop() -> Int? {
+        running.store(false, ordering: .relaxed)
+        return writer.withLock { current in
+            guard current != nil else { return nil }
+            try? current?.flush()
+            let recorded = current?.recorded
+            current = nil
+            return recorded
+        }
     }
 
     /// Records a packet that lies in one piece.
@@ -24,7 +54,7 @@ final class CaptureTap: Sendable {
                 try writer?.record(packet, virtio: virtio, at: time)
             } catch {
                 writer = nil
-                StandardError.write("event=capture-ended level=warning cause=\"\(error)\"\n")
+                end(error)
             }
         }
     }
@@ -38,7 +68,7 @@ final class CaptureTap: Sendable {
                     header: header, payload: payload, pool: pool, hasVirtioHeader: hasVirtioHeader, at: time)
             } catch {
                 writer = nil
-                StandardError.write("event=capture-ended level=warning cause=\"\(error)\"\n")
+                end(error)
             }
         }
     }
@@ -50,8 +80,13 @@ final class CaptureTap: Sendable {
                 try writer?.flush()
             } catch {
                 writer = nil
-                StandardError.write("event=capture-ended level=warning cause=\"\(error)\"\n")
+                end(error)
             }
         }
+    }
+
+    private func end(_ error: CaptureError) {
+        running.store(false, ordering: .relaxed)
+        StandardError.write("event=capture-ended level=warning cause=\"\(error)\"\n")
     }
 }

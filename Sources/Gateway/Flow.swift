@@ -40,8 +40,8 @@ struct Flow: ~Copyable {
     /// The target's name, and who said it.
     var name: String?
     var nameSource = NameSource.address
-    /// The position of the profile that decided, and the rule that matched.
-    var profile = 0
+    /// The id of the profile that decided, and the rule that matched.
+    var profile = "-"
     var rule: RouteRule?
     /// It asks our own DNS service.
     var isQuestion = false

@@ -1,19 +1,42 @@
 /// What a running gateway listens to: signals, the kernel's network, the end of loans, and its workers' troubles.
+///
+/// Whoever runs it asks for the `next` event, again and again: what the gateway can do by itself it does on the way.
 
-import Bytes
+public import Bytes
 import LinuxIO
+
+/// What whoever runs a gateway has to see to.
+public enum GatewayEvent: Equatable, Sendable {
+    /// A signal asks for what the configuration says now (SIGHUP).
+    case reload
+    /// A descriptor that was added by `watch` is readable.
+    case readable(UInt32)
+    /// The time that was named has come.
+    case time
+    /// Everything is undone; whether that was wanted, or a worker could not go on.
+    case ended(isWanted: Bool)
+}
 
 extension Gateway {
     static var networkToken: UInt64 { 2 }
+    /// The first token of descriptors that the gateway watches for others.
+    private static var watchedToken: UInt64 { 0x100 }
 
-    /// Serves until a signal ends it or a worker cannot go on; returns whether the end was a wanted one.
-    ///
-    /// SIGHUP asks `reload` for what the configuration says now.
-    public mutating func run(reload: () -> Reloaded) -> Bool {
+    /// Has `next` return `readable(number)` when a descriptor is; it has to stay open for as long as the gateway runs.
+    public func watch(_ descriptor: CInt, as number: UInt32) throws(GatewayError) {
+        do throws(SystemCallError) {
+            try poller.add(descriptor, token: Self.watchedToken + UInt64(number), events: .readable)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Serves until there is something for the caller to do, or its time has come.
+    public mutating func next(until deadline: Instant) -> GatewayEvent {
         var events = [PolledEvent](repeating: .none, count: 8)
         while !shared.isFailed {
             discoverTranslation()
-            let count = poller.wait(into: &events, until: nextDeadline)
+            let count = poller.wait(into: &events, until: min(deadline, nextDeadline).orNil)
             control.clear()
             for position in 0..<count where events[position].token == Self.networkToken { followNetwork() }
             takeBackLoans()
@@ -22,20 +45,24 @@ extension Gateway {
                 switch signal {
                 case .interrupt, .terminate:
                     stop()
-                    return !shared.isFailed
+                    return .ended(isWanted: !shared.isFailed)
                 case .user1: printSnapshot()
-                case .hangUp: take(reload())
+                case .hangUp: return .reload
                 }
             }
+            for position in 0..<count where events[position].token >= Self.watchedToken {
+                return .readable(UInt32(truncatingIfNeeded: events[position].token - Self.watchedToken))
+            }
+            if deadline <= Clock.now() { return .time }
         }
         stop()
-        return false
+        return .ended(isWanted: false)
     }
 
-    private var nextDeadline: Instant? {
+    private var nextDeadline: Instant {
         var deadline = min(watch.deadline, translationDueAt)
         if keeper != nil, let end = keeper.value.nextDeadline { deadline = min(deadline, end) }
-        return deadline == .never ? nil : deadline
+        return deadline
     }
 
     /// Asks whether the network translates to IPv4: the resolvers' cache makes most of these questions free.
@@ -45,10 +72,18 @@ extension Gateway {
         shared.discoverTranslation()
     }
 
+    /// Waits until all workers have answered, a second and a half at most; one that does not answer is left out.
+    func waitForWorkers(_ answered: () -> Int) {
+        let deadline = Clock.now() + .milliseconds(1500)
+        while answered() < shared.mailboxes.count, Clock.now() < deadline {
+            _ = answers.wait(atMost: deadline - Clock.now())
+        }
+    }
+
     // MARK: Saying
 
     /// Writes one line, if its level is wanted.
-    func say(_ level: LogLevel, _ event: String, _ fill: (inout LogLine) -> Void) {
+    public func say(_ level: LogLevel, _ event: String, _ fill: (inout LogLine) -> Void) {
         guard level <= shared.settings.logLevel else { return }
         Self.say(level, event, isJournal: shared.settings.isJournal, fill)
     }
@@ -59,4 +94,9 @@ extension Gateway {
         line.finish()
         StandardError.write(String(decoding: line.bytes, as: UTF8.self))
     }
+}
+
+extension Instant {
+    /// As a poller wants it.
+    fileprivate var orNil: Instant? { self == .never ? nil : self }
 }

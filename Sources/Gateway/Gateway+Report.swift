@@ -26,20 +26,31 @@ extension Gateway {
         }
     }
 
-    /// Asks every worker for a report and prints them together; a worker that does not answer within a second
-    /// is left out.
-    mutating func printSnapshot() {
-        let box = ReportBox(waking: control)
+    /// Asks every worker for a report.
+    func workerReports() -> [WorkerReport] {
+        let box = ReportBox(waking: answers)
         for mailbox in shared.mailboxes { mailbox.send(.report(box)) }
-        let deadline = Clock.now() + .seconds(1)
-        var events = [PolledEvent](repeating: .none, count: 1)
-        // Signals that come meanwhile have to wait, and must not wake this loop.
-        poller.remove(signals.descriptor.number)
-        defer { try? poller.add(signals.descriptor.number, token: 0, events: .readable) }
-        while box.content.count < shared.mailboxes.count, Clock.now() < deadline {
-            _ = poller.wait(into: &events, until: deadline)
-            control.clear()
+        waitForWorkers { box.content.count }
+        return box.content
+    }
+
+    /// The open flows that match, the oldest first.
+    public func flows(matching filter: FlowFilter) -> FlowList {
+        let box = FlowListBox(filter, waking: answers)
+        for mailbox in shared.mailboxes { mailbox.send(.list(box)) }
+        waitForWorkers { box.content.count }
+        var list = FlowList()
+        for part in box.content {
+            list.flows += part.flows
+            list.total += part.total
         }
+        list.flows.sort { $0.age > $1.age }
+        list.flows.removeLast(max(0, list.flows.count - filter.limit))
+        return list
+    }
+
+    /// Prints what the workers report.
+    mutating func printSnapshot() {
         let policy = shared.policy
         var report = routingReport(policy)
         if keeper != nil {
@@ -47,7 +58,7 @@ extension Gateway {
             report.insists = keeper.value.insistences().map(\.description)
         }
         let line = Snapshot.json(
-            box.content, profile: policy.activeID,
+            workerReports(), profile: policy.activeID,
             learned: Snapshot.Learned(
                 usesAbsoluteForm: policy.active.usesAbsoluteForm,
                 rejectsCredentials: policy.active.credentialsAreLockedOut(at: Clock.now()),

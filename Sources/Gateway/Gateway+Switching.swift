@@ -1,37 +1,20 @@
-/// Switching: the configuration was read again, and everything follows it without a restart.
+/// Switching: what decides is replaced while everything runs.
 
-import Bytes
+public import Bytes
 import LinuxIO
 import Names
 import Network
 import Routing
 
-/// What reading the configuration again has brought.
-public enum Reloaded: Sendable {
-    /// `needsRestart` names what has changed and cannot be changed while the gateway runs.
-    case settings(RoutingSettings, needsRestart: [String])
-    /// What is wrong with it; what runs goes on.
-    case refused(String)
-}
-
 extension Gateway {
-    mutating func take(_ reloaded: Reloaded) {
-        switch reloaded {
-        case .refused(let why):
-            say(.error, "reload") { line in
-                line.add("refused", why)
-                line.add("meaning", "what was running goes on")
-            }
-        case .settings(let routing, let needsRestart):
-            if !needsRestart.isEmpty {
-                say(.warning, "reload") { $0.add("needs-restart", needsRestart.joined(separator: " ")) }
-            }
-            switchTo(routing)
-        }
-    }
+    /// What decides just now, as it was given.
+    public var routing: RoutingSettings { shared.policy.settings }
 
-    /// New flows go the new way first, then the routes follow, then flows whose way has changed are reset.
-    private mutating func switchTo(_ routing: RoutingSettings) {
+    /// Has other settings decide: new flows go the new way first, then the kernel's routes follow, then flows whose way
+    /// has changed are reset.
+    ///
+    /// `drain` is how long flows that move may go on. Where the kernel refuses, everything is as it was before.
+    public mutating func switchTo(_ routing: RoutingSettings, drain: Interval) throws(GatewayError) -> RerouteCounts {
         let old = shared.policy
         watch.follow(routing.watchedNames, now: Clock.now())
         do throws(GatewayError) {
@@ -43,17 +26,14 @@ extension Gateway {
                 shared.board.replace(by: old)
                 throw .network(error)
             }
-            for mailbox in shared.mailboxes { mailbox.send(.reroute) }
-            say(.notice, "switch") { line in
-                line.add("profile", new.activeID)
-                line.add("mode", new.settings.profiles[new.settings.active].rules.mode.rawValue)
-            }
         } catch {
-            say(.error, "switch") { line in
-                line.add("refused", "\(error)")
-                line.add("meaning", "what was running goes on")
-            }
+            watch.follow(old.settings.watchedNames, now: Clock.now())
+            throw error
         }
+        let order = RerouteOrder(drain: drain, waking: answers)
+        for mailbox in shared.mailboxes { mailbox.send(.reroute(order)) }
+        waitForWorkers { order.content.workers }
+        return order.content.counts
     }
 
     private mutating func route(from old: Policy, to new: Policy) throws(NetworkError) {

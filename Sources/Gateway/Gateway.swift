@@ -39,6 +39,8 @@ public enum GatewayError: Error, CustomStringConvertible {
 public struct Gateway: ~Copyable {
     let shared: Shared
     let control: WakeUp
+    /// Rung by workers when they have answered.
+    let answers: WakeUp
     let signals: Signals
     var poller: Poller
     var keeper: NetworkKeeper?
@@ -78,6 +80,7 @@ public struct Gateway: ~Copyable {
     ) throws(SystemCallError) -> Gateway {
         let signals = try Signals()
         let control = try WakeUp()
+        let answers = try WakeUp()
         let poller = try Poller()
         try poller.add(signals.descriptor.number, token: 0, events: .readable)
         try poller.add(control.descriptor.number, token: 1, events: .readable)
@@ -112,9 +115,8 @@ public struct Gateway: ~Copyable {
         var watch = NameWatch(waking: control)
         watch.follow(settings.routing.watchedNames, now: Clock.now())
         return Gateway(
-            shared: shared, control: control, signals: signals, poller: poller, watch: watch,
-            crew: crew,
-            tunnelName: name, refusals: refusals)
+            shared: shared, control: control, answers: answers, signals: signals, poller: poller, watch: watch,
+            crew: crew, tunnelName: name, refusals: refusals)
     }
 
     /// Starts a thread for each worker.
@@ -149,8 +151,8 @@ public struct Gateway: ~Copyable {
         return WorkerThreadBox(thread)
     }
 
-    private static func openTap(_ settings: CaptureSettings?) throws(GatewayError) -> CaptureTap? {
-        guard let settings else { return nil }
+    private static func openTap(_ settings: CaptureSettings?) throws(GatewayError) -> CaptureTap {
+        guard let settings else { return CaptureTap(nil) }
         do throws(CaptureError) {
             return CaptureTap(try CaptureWriter(settings))
         } catch {
@@ -169,7 +171,7 @@ public struct Gateway: ~Copyable {
     }
 
     /// Ends everything in the reverse order of the start: routes first, so that nothing new comes.
-    mutating func stop() {
+    public mutating func stop() {
         takeDownNetwork()
         for mailbox in shared.mailboxes { mailbox.send(.stop) }
         for thread in crew { thread.join() }

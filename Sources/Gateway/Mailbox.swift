@@ -11,7 +11,11 @@ enum Message: Sendable {
     /// The DNS service's answer about a target that is dialled directly.
     case resolved(Resolution)
     /// Flows may go another way since a switch.
-    case reroute
+    case reroute(RerouteOrder)
+    /// Put a list of flows into the given place.
+    case list(FlowListBox)
+    /// Put what is remembered of devices into the given place.
+    case activity(ActivityBox)
     /// Put a report into the given place.
     case report(ReportBox)
     /// End all flows and leave the loop.

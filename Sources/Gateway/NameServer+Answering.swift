@@ -50,6 +50,7 @@ extension NameServer {
             writer.answer(message, query, failure: .badVersion)
             return send(writer.bytes, to: asker)
         }
+        desk.noteAsker(device, at: now)
         let verdict = directory.verdict
         let plan = rules.plan(for: query, verdict: { verdict($0, device) })
         log(.debug, "dns") { line in

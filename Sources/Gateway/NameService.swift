@@ -1,6 +1,7 @@
 /// The DNS service as the rest of the gateway holds it: it is started, asked by workers, and stopped.
 
 import Addresses
+import Bytes
 import LinuxIO
 import Names
 import Synchronization
@@ -42,6 +43,9 @@ final class NameService: Sendable {
     /// The resolvers that are asked now, and whether each is dead.
     var resolvers: [(address: SocketAddress, isDead: Bool)] { desk.resolvers.map { ($0.address, $0.isDead) } }
 
+    /// When a device last asked.
+    func lastQuestion(of device: IPAddress) -> Instant? { desk.lastQuestion(of: device) }
+
     /// Ends the thread; who waits for an address is not answered any more.
     func stop() {
         desk.stop()
@@ -59,8 +63,10 @@ final class NameDesk: Sendable {
     }
 
     private static let requestLimit = 4096
+    private static let askerLimit = 4096
 
     private let papers = Mutex(Papers())
+    private let askers = Mutex<[IPAddress: Instant]>([:])
     let bell: WakeUp
 
     init() throws(SystemCallError) { bell = try WakeUp() }
@@ -88,6 +94,17 @@ final class NameDesk: Sendable {
             return (papers.requests, papers.isStopped)
         }
     }
+
+    /// Remembers when a device has asked; over the limit all is forgotten, and who still asks comes back at once.
+    func noteAsker(_ device: IPAddress, at now: Instant) {
+        askers.withLock { askers in
+            if askers.count >= Self.askerLimit, askers[device] == nil { askers.removeAll(keepingCapacity: true) }
+            askers[device] = now
+        }
+    }
+
+    /// When a device last asked; nil: never, as far as is remembered.
+    func lastQuestion(of device: IPAddress) -> Instant? { askers.withLock { $0[device] } }
 
     func publish(_ counters: NameServerCounters, _ resolvers: [ResolverServer]) {
         papers.withLock { papers in

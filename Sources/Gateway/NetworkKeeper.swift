@@ -120,8 +120,9 @@ struct NetworkKeeper: ~Copyable {
     private func plan(_ policy: Policy) -> NetworkPlan {
         var plan = NetworkPlan(
             setup: settings.setup, tunnel: tunnel, mtu: settings.mtu, mark: settings.mark, fake: pools,
-            lan: settings.lan.map { .init($0.interface, Self.capture(policy, $0.position(in: policy.settings))) })
-        plan.own = Self.capture(policy, nil)
+            lan: settings.lan.map { .init($0.interface, Self.capture(policy, of: $0)) })
+        plan.devices = Self.devices(policy)
+        plan.own = .init(policy.capture(ofProfile: policy.settings.active))
         plan.captured = prefixes(policy)
         plan.lent = loans.loans.map { .init(device: $0.device, address: $0.address, until: $0.until) }
         plan.upstreams = policy.settings.upstreamMachines + policy.settings.foundMachines
@@ -133,17 +134,31 @@ struct NetworkKeeper: ~Copyable {
         return plan
     }
 
-    private static func capture(_ policy: Policy, _ profile: Int?) -> NetworkPlan.Capture {
-        switch policy.capture(ofProfile: profile ?? policy.settings.active) {
-        case .names: .names
-        case .all: .all
+    /// What is captured of a LAN's devices that have nothing of their own.
+    private static func capture(_ policy: Policy, of lan: NetworkSettings.LAN) -> NetworkPlan.Capture {
+        switch policy.settings.devices.newcomers {
+        case .served: .init(policy.capture(ofProfile: lan.position(in: policy.settings) ?? policy.settings.active))
+        case .direct: .none
+        case .blocked: .all
         }
+    }
+
+    /// Devices with a profile of their own, or with a name where those without one are treated otherwise.
+    ///
+    /// A device that is an upstream is exempt anyway.
+    private static func devices(_ policy: Policy) -> [NetworkPlan.Device] {
+        let devices = policy.settings.devices
+        var addresses = Set(devices.profiles.keys)
+        if devices.newcomers != .served { addresses.formUnion(devices.familiar) }
+        return addresses.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+            .map { NetworkPlan.Device($0, policy.capture(of: $0)) }
     }
 
     /// What rules send to anything but DIRECT, of all profiles in use.
     private func prefixes(_ policy: Policy) -> [IPPrefix] {
         var found: [IPPrefix] = []
-        for profile in [policy.settings.active] + settings.lan.compactMap({ $0.position(in: policy.settings) }) {
+        let ofDevices = Set(policy.settings.devices.profiles.values).sorted()
+        for profile in [policy.settings.active] + settings.lan.compactMap({ $0.position(in: policy.settings) }) + ofDevices {
             guard case .names(let prefixes) = policy.capture(ofProfile: profile) else { continue }
             for prefix in prefixes where !found.contains(prefix) { found.append(prefix) }
         }

@@ -2,6 +2,7 @@
 
 import Addresses
 import Names
+import Network
 import Routing
 
 extension Policy {
@@ -10,6 +11,8 @@ extension Policy {
     /// What a rule says counts more than what is done for phones.
     func nameVerdict(_ name: String, for device: IPAddress) -> NameVerdict {
         if isUpstream(device) || isNeverFaked(name) { return .real(maximumTTL: nil) }
+        // It may be given a profile at any time, and holds this answer then.
+        if newcomer(device) == .direct { return .real(maximumTTL: settings.maximumTTL) }
         // Asked in place: a profile that is taken out is copied, with every table of its rules.
         let position = profile(of: device)
         let outcome = settings.profiles[position].rules.verdict(forName: name, device: device)
@@ -53,8 +56,26 @@ extension Policy {
 extension Policy {
     /// What has to be routed into the TUN device for devices of a profile, and what forces it (DESIGN.md, decision 6).
     func capture(ofProfile position: Int) -> Capture {
-        if let egress = settings.egress { return .all(because: "egress \"\(id(ofProfile: egress))\"") }
+        if let egress = settings.egress { return .all(because: "egress \"\(settings.profiles[egress].id)\"") }
         guard settings.fakesNames else { return .all(because: "names get no fake addresses (dns.mode)") }
         return settings.profiles[position].rules.capture
+    }
+
+    /// What has to be routed into the TUN device for one device.
+    func capture(of device: IPAddress) -> NetworkPlan.Capture {
+        switch newcomer(device) {
+        case .served: NetworkPlan.Capture(capture(ofProfile: profile(of: device)))
+        case .direct: .none
+        case .blocked: .all
+        }
+    }
+}
+
+extension NetworkPlan.Capture {
+    init(_ capture: Capture) {
+        switch capture {
+        case .names: self = .names
+        case .all: self = .all
+        }
     }
 }

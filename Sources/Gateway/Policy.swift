@@ -68,19 +68,24 @@ final class Policy: Sendable {
         return destination.name.map(settings.upstreamNames.contains) ?? false
     }
 
-    /// The position of a device's profile.
+    /// The position of a device's profile: its own, else that of its network, else the gateway's.
     func profile(of device: IPAddress) -> Int {
-        settings.scopes.first { $0.network.contains(device) }?.profile ?? settings.active
+        if let own = settings.devices.profiles[device] { return own }
+        return settings.scopes.first { $0.network.contains(device) }?.profile ?? settings.active
+    }
+
+    /// What becomes of a device that nobody has named; `served` for every other one.
+    func newcomer(_ device: IPAddress) -> RoutingSettings.Devices.Newcomers {
+        let devices = settings.devices
+        guard devices.newcomers != .served, !devices.familiar.contains(device), devices.profiles[device] == nil,
+            settings.lanNetworks.contains(where: { $0.contains(device) })
+        else { return .served }
+        return devices.newcomers
     }
 
     /// The upstream of the active profile, and the profile's id.
     var active: Upstream { upstreams[settings.active] }
     var activeID: String { settings.profiles[settings.active].id }
-
-    /// What people call a profile; one that is gone has no name.
-    func id(ofProfile position: Int) -> String {
-        settings.profiles.indices.contains(position) ? settings.profiles[position].id : "-"
-    }
 
     /// How what is not proxied leaves.
     var egress: Upstream { settings.egress.map { upstreams[$0] } ?? direct }
@@ -94,34 +99,50 @@ final class Policy: Sendable {
     ) -> Route {
         let position = profile(of: device)
         if isUpstream(device) {
-            return Route(way: .upstream(direct), profile: position, rule: .words("the device is an upstream"))
+            return way(.upstream(direct), position, .words("the device is an upstream"))
         }
         if isUpstream(destination) {
-            return Route(way: .upstream(direct), profile: position, rule: .words("the target is an upstream"))
+            return way(.upstream(direct), position, .words("the target is an upstream"))
+        }
+        switch newcomer(device) {
+        case .served: break
+        case .direct: return way(.upstream(egress), position, .words("newDevices: direct"))
+        case .blocked: return way(.refused, position, .words("newDevices: block"))
         }
         if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
-            return Route(way: .refused, profile: position, rule: .words("phones: DNS over TLS"))
+            return way(.refused, position, .words("phones: DNS over TLS"))
         }
         let decision = settings.profiles[position].rules.decide(destination.query(from: device, network))
         let rule = decision.origin.map(RouteRule.entry)
         if decision.isByDefault, let name = destination.name,
-            let (way, words) = wayOfPhones(to: name, port: destination.target.port, network, asksNoCheck)
+            let (phoneWay, words) = wayOfPhones(to: name, port: destination.target.port, network, asksNoCheck)
         {
-            return Route(way: way, profile: position, rule: .words(words))
+            return way(phoneWay, position, .words(words))
         }
         switch decision.verdict {
         case .proxy:
-            return Route(
-                way: .upstream(upstreams[position]), profile: position, rule: rule,
-                standIn: standIn(for: destination.name, decision))
+            return way(
+                .upstream(upstreams[position]), position, rule, standIn: standIn(for: destination.name, decision))
         case .profile(let id):
             let other = settings.profiles.firstIndex { $0.id == id } ?? position
-            return Route(
-                way: .upstream(upstreams[other]), profile: other, rule: rule,
-                standIn: standIn(for: destination.name, decision))
-        case .direct: return Route(way: .upstream(egress), profile: position, rule: rule)
-        case .reject: return Route(way: .refused, profile: position, rule: rule)
+            return way(.upstream(upstreams[other]), other, rule, standIn: standIn(for: destination.name, decision))
+        case .direct: return way(.upstream(egress), position, rule)
+        case .reject: return way(.refused, position, rule)
         }
+    }
+
+    /// A route under the gateway's own profile, for what no rule is asked about.
+    func route(by way: Route.Way, isQuestion: Bool = false) -> Route {
+        var route = self.way(way, settings.active, nil)
+        route.isQuestion = isQuestion
+        return route
+    }
+
+    private func way(
+        _ way: Route.Way, _ position: Int, _ rule: RouteRule?, standIn: Upstream? = nil
+    ) -> Route {
+        Route(
+            way: way, profile: position, profileID: settings.profiles[position].id, rule: rule, standIn: standIn)
     }
 
     /// Whether a stream's first octets are waited for, because a name in them could change where it goes.
@@ -169,8 +190,10 @@ struct Route: Sendable {
     }
 
     var way: Way
-    /// The position of the profile that decided.
+    /// The position of the profile that decided, in the policy that was asked.
     var profile: Int
+    /// Its id, by which flows know it: positions change.
+    var profileID: String
     /// What decided; nil when the mode did.
     var rule: RouteRule?
     /// It leads to our own DNS service, which is told for which device.

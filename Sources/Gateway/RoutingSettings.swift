@@ -70,12 +70,34 @@ public struct RoutingSettings: Sendable {
         public init() {}
     }
 
+    /// What the lab says about single devices, by their addresses.
+    public struct Devices: Equatable, Sendable {
+        /// What becomes of a device that nobody has named.
+        public enum Newcomers: Sendable {
+            /// It has the profile of its network, like every other one.
+            case served
+            /// Its traffic goes past the upstreams.
+            case direct
+            /// Nothing that it opens is carried.
+            case blocked
+        }
+
+        /// The positions of the profiles that devices have for themselves.
+        public var profiles: [IPAddress: Int] = [:]
+        public var newcomers = Newcomers.served
+        /// The addresses of devices that are no newcomers.
+        public var familiar: Set<IPAddress> = []
+
+        public init() {}
+    }
+
     /// At least one.
     public var profiles: [Profile]
     /// The position of the profile of devices without one of their own.
     public var active: Int
     /// The first scope that holds a device counts.
     public var scopes: [Scope] = []
+    public var devices = Devices()
     /// The networks of the interfaces that devices are on.
     public var lanNetworks: [IPPrefix] = []
     /// How targets are dialled without a proxy.

@@ -1,5 +1,6 @@
 /// What the workers say about themselves when somebody asks, as one line of JSON.
 
+import Addresses
 import Bytes
 
 /// One worker's state at one moment.
@@ -14,6 +15,9 @@ struct WorkerReport: Sendable {
     var chunksUsed = 0
     var chunksResident = 0
     var states: [String: Int] = [:]
+    /// Open flows by the id of their profile, and by their client's address.
+    var profiles: [String: Int] = [:]
+    var devices: [IPAddress: Int] = [:]
 
     init(worker: Int, counters: Counters, reasons: [String: Int]) {
         self.worker = worker

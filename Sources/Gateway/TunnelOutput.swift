@@ -26,10 +26,14 @@ struct TunnelOutput: ~Copyable {
     func read(into buffer: inout PacketBuffer) -> TunnelRead { queue.read(into: &buffer) }
 
     /// Shows a packet that was read to the capture.
-    func record(_ packet: Span<UInt8>, virtio: VirtioHeader?) { tap?.record(packet, virtio: virtio) }
+    func record(_ packet: Span<UInt8>, virtio: VirtioHeader?) {
+        if let tap, tap.isRunning { tap.record(packet, virtio: virtio) }
+    }
 
     /// Hands what was captured in this turn to the kernel, so that it survives whatever becomes of the process.
-    func flushCapture() { tap?.flush() }
+    func flushCapture() {
+        if let tap, tap.isRunning { tap.flush() }
+    }
 
     /// Sends one segment, or one super-segment that the kernel cuts into pieces of `gsoSize`.
     mutating func send(
@@ -47,12 +51,14 @@ struct TunnelOutput: ~Copyable {
         let length = packet.write(into: &space, withVirtio: withVirtio, payloadSum: sum)
         let bytes = header.span.extracting(0..<length)
         counters.note(queue.write(header: bytes, payload: payload, pool: pool), bytes: length + payload.byteCount)
-        tap?.record(header: bytes, payload: payload, pool: pool, hasVirtioHeader: withVirtio)
+        if let tap, tap.isRunning {
+            tap.record(header: bytes, payload: payload, pool: pool, hasVirtioHeader: withVirtio)
+        }
     }
 
     /// Sends a packet whose checksums are whole.
     mutating func send(_ packet: Span<UInt8>, counters: inout Counters) {
-        tap?.record(packet)
+        if let tap, tap.isRunning { tap.record(packet) }
         guard queue.hasVirtioHeader else {
             counters.note(queue.write(packet), bytes: packet.count)
             return

@@ -58,6 +58,7 @@ extension Worker {
         if reason == .clientRefusedCertificate, let name = flow.name, shared.policy.showsDecryption(name) {
             flow.outbound?.noteRefusedCertificate(at: now)
         }
+        remember(flow, reason)
         logFlow(flow)
     }
 

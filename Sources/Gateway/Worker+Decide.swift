@@ -36,7 +36,7 @@ extension Worker {
     private static func dnsQuestion(by policy: Policy) -> Choice? {
         guard let address = policy.settings.dnsService, let door = policy.dnsService else { return nil }
         return .goes(
-            Destination(address), Route(way: .upstream(door), profile: policy.settings.active, isQuestion: true))
+            Destination(address), policy.route(by: .upstream(door), isQuestion: true))
     }
 
     /// Decides about a destination of which everything is known that will be.
@@ -80,7 +80,7 @@ extension Worker {
         {
             var destination = Destination(target, name: nil, source: .client)
             if case .name(let name) = target.host { destination.name = name.lowercased() }
-            return .goes(destination, Route(way: .upstream(policy.direct), profile: policy.settings.active))
+            return .goes(destination, policy.route(by: .upstream(policy.direct)))
         }
         if shared.isListener(target) { return .refused(.ownListener) }
         let device = flows[handle].key.client.address
@@ -141,7 +141,7 @@ extension Flow {
         target = upstream?.server == nil ? destination.direct : destination.target
         name = destination.name
         nameSource = destination.source
-        profile = route.profile
+        profile = route.profileID
         isQuestion = route.isQuestion
         rule = route.rule
     }

@@ -44,7 +44,7 @@ extension Worker {
         line.add("client", flow.key.client.description)
         if let target = flow.target { line.add("target", target.description) }
         line.add("in", name(of: flow.origin))
-        line.add("profile", shared.policy.id(ofProfile: flow.profile))
+        line.add("profile", flow.profile)
         if let name = flow.name, flow.nameSource != .client {
             line.add("name", name)
             line.add("by", flow.nameSource.rawValue)

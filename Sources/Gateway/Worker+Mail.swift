@@ -1,5 +1,6 @@
 /// What other threads say to a worker.
 
+import Addresses
 import Bytes
 import Flows
 import LinuxIO
@@ -13,8 +14,10 @@ extension Worker {
                 counters.takenOver += 1
                 receive(bytes.span, isChecksumTrusted: isChecksumTrusted)
             case .resolved(let resolution): take(resolution)
-            case .reroute: rerouteFrom = 0
+            case .reroute(let order): beginRerouting(order)
             case .report(let box): box.put(report())
+            case .activity(let box): box.put(activities.all)
+            case .list(let box): box.put(listFlows(matching: box.question))
             case .stop: isStopping = true
             }
         }
@@ -51,6 +54,8 @@ extension Worker {
         for place in 0..<flows.capacity {
             guard let handle = flows.handle(at: place) else { continue }
             report.states[flows[handle].stateName, default: 0] += 1
+            report.profiles[flows[handle].profile, default: 0] += 1
+            report.devices[flows[handle].key.client.address, default: 0] += 1
         }
         return report
     }
@@ -58,7 +63,7 @@ extension Worker {
 
 extension Flow {
     /// How far the flow has come, in one word.
-    fileprivate var stateName: String {
+    var stateName: String {
         if session != nil, check == nil { return dial == nil ? "greeting" : "dialling" }
         if dial != nil { return "dialling" }
         if isHalfOpen { return "syn-received" }

@@ -88,7 +88,16 @@ extension Worker {
             return
         }
         if handsOver(bytes, key, isChecksumTrusted: isChecksumTrusted, owners: shared.owners) { return }
+        if header.segment.isOpening { note(header.segment, key, ip) }
         receiveStray(key, header.segment, payload: payload)
+    }
+
+    /// Remembers that a device has opened a flow.
+    private mutating func note(_ segment: TCPSegment, _ key: FlowKey, _ ip: IPPacket) {
+        let syn = SeenSYN(
+            client: key.client, target: key.target.address, hopLimit: ip.hopLimit, timestamp: segment.options.timestamps?.value,
+            at: now)
+        activities.change(key.client.address) { $0.note(syn) }
     }
 
     /// A segment without a flow: one that is remembered, one that opens, or one that is refused.

@@ -1,32 +1,145 @@
 /// After a switch: flows that would go another way now are reset, in slices, and the others never notice.
+///
+/// A flow that is idle ends at once; one that moves is given a moment to fall idle, so that a download that is nearly
+/// through is not cut.
 
 import Addresses
 import Bytes
 import Flows
+import LinuxIO
 import Relay
 import Streams
+import Synchronization
 import Upstreams
 
-extension Worker {
-    /// How many places of the flow table are looked at in one turn.
-    private static var rerouteSlice: UInt32 { 256 }
+/// What became of the flows at a switch.
+public struct RerouteCounts: Equatable, Sendable {
+    /// Reset at once.
+    public var reset = 0
+    /// Still moving; each is reset when it falls idle, or at the end of its time.
+    public var draining = 0
+    /// Going where they went before.
+    public var untouched = 0
 
-    /// Looks at the next slice of flows, while there are some to be looked at.
+    public init() {}
+
+    static func + (left: RerouteCounts, right: RerouteCounts) -> RerouteCounts {
+        var sum = left
+        sum.reset += right.reset
+        sum.draining += right.draining
+        sum.untouched += right.untouched
+        return sum
+    }
+}
+
+/// A switch as workers are told of it, and where they say what came of it.
+final class RerouteOrder: Sendable {
+    /// How long flows that move may go on.
+    let drain: Interval
+    private let answers = Mutex<(counts: RerouteCounts, workers: Int)>((RerouteCounts(), 0))
+    private let control: WakeUp
+
+    init(drain: Interval, waking control: WakeUp) {
+        self.drain = drain
+        self.control = control
+    }
+
+    func put(_ counts: RerouteCounts) {
+        answers.withLock { $0 = ($0.counts + counts, $0.workers + 1) }
+        control.wake()
+    }
+
+    /// What came of it so far, and how many workers have said so.
+    var content: (counts: RerouteCounts, workers: Int) { answers.withLock { $0 } }
+}
+
+/// A worker's way through its flows after a switch.
+struct Rerouting {
+    /// The place of the flow that is looked at next; nil when all were.
+    var from: UInt32?
+    /// Who is told at the end, for a switch that was followed by another one as well.
+    var orders: [RerouteOrder] = []
+    var counts = RerouteCounts()
+    /// Flows that are to end when they fall idle, or at that time.
+    var draining: [(flow: Handle, end: Instant)] = []
+    /// When they are looked at next.
+    var dueAt = Instant.never
+
+    /// How long a flow has to be silent to be idle.
+    static let silence = Interval.seconds(1)
+    static let checkInterval = Interval.milliseconds(100)
+    /// How many places of the flow table are looked at in one turn.
+    static let slice: UInt32 = 256
+}
+
+extension Worker {
+    mutating func beginRerouting(_ order: RerouteOrder) {
+        rerouting.from = 0
+        rerouting.orders.append(order)
+        rerouting.counts = RerouteCounts()
+    }
+
+    /// Looks at the next slice of flows, while there are some to be looked at, and at those that were given time.
     mutating func reroute() {
-        guard let start = rerouteFrom else { return }
-        let end = min(start + Self.rerouteSlice, flows.capacity)
+        if rerouting.dueAt <= now { endDrained() }
+        guard let start = rerouting.from else { return }
+        let end = min(start + Rerouting.slice, flows.capacity)
         let policy = shared.policy
         for place in start..<end {
             guard let handle = flows.handle(at: place) else { continue }
-            if hasAnotherWay(handle, by: policy) { abort(handle, because: .switched) }
+            reroute(handle, by: policy)
         }
         guard end >= flows.capacity else {
-            rerouteFrom = end
+            rerouting.from = end
             return
         }
-        rerouteFrom = nil
+        rerouting.from = nil
         rerouteDatagrams()
         forgetUpstreams(besides: policy)
+        for order in rerouting.orders { order.put(rerouting.counts) }
+        rerouting.orders = []
+    }
+
+    private mutating func reroute(_ handle: Handle, by policy: Policy) {
+        guard hasAnotherWay(handle, by: policy) else {
+            rerouting.counts.untouched += 1
+            return
+        }
+        // A flow that drains since an earlier switch keeps its end.
+        if rerouting.draining.contains(where: { $0.flow == handle }) {
+            rerouting.counts.draining += 1
+            return
+        }
+        let drain = rerouting.orders.last?.drain ?? .zero
+        guard drain > .zero, isMoving(handle) else {
+            rerouting.counts.reset += 1
+            return abort(handle, because: .switched)
+        }
+        rerouting.counts.draining += 1
+        rerouting.draining.append((handle, now + drain))
+        rerouting.dueAt = min(rerouting.dueAt, now + Rerouting.checkInterval)
+    }
+
+    private func isMoving(_ handle: Handle) -> Bool {
+        let (up, down) = (flows[handle].relay.up, flows[handle].relay.down)
+        guard up.bytes + down.bytes > 0 else { return false }
+        return now - max(up.lastMoved, down.lastMoved) < Rerouting.silence
+    }
+
+    /// Resets flows that had time and have fallen idle, or whose time is over; one that goes the right way again stays.
+    private mutating func endDrained() {
+        let policy = shared.policy
+        var left: [(flow: Handle, end: Instant)] = []
+        for (flow, end) in rerouting.draining {
+            guard flows.contains(flow), hasAnotherWay(flow, by: policy) else { continue }
+            if end <= now || !isMoving(flow) {
+                abort(flow, because: .switched)
+            } else {
+                left.append((flow, end))
+            }
+        }
+        rerouting.draining = left
+        rerouting.dueAt = left.isEmpty ? .never : now + Rerouting.checkInterval
     }
 
     /// Whether the rules send a flow elsewhere than where it goes.

@@ -54,6 +54,7 @@ struct Worker: ~Copyable {
     var now = Clock.now()
     var counters = Counters()
     var reasons: [String: Int] = [:]
+    var activities = DeviceActivities()
     var logSink: LogSink
     /// By the event's name.
     var bursts: [String: Burst] = [:]
@@ -76,8 +77,7 @@ struct Worker: ~Copyable {
     var tunnelHasMore = false
     var hasSaidAbsoluteForm = false
     var isStopping = false
-    /// The place of the flow that is looked at next after a switch; nil when all were.
-    var rerouteFrom: UInt32?
+    var rerouting = Rerouting()
     /// When listeners that were left alone are looked at again.
     var listenersResumeAt = Instant.never
     /// The most chunks that were in use at the end of a turn, since memory was last looked at.
@@ -148,9 +148,9 @@ struct Worker: ~Copyable {
 
     /// When the loop has to go on at the latest.
     var nextWake: Instant? {
-        if tunnelHasMore || !touched.isEmpty || rerouteFrom != nil { return now }
+        if tunnelHasMore || !touched.isEmpty || rerouting.from != nil { return now }
         var deadline = min(timers.nextDeadline() ?? .never, fragments.nextDeadline ?? .never, tidyAt, listenersResumeAt)
-        deadline = min(deadline, datagrams.nextDeadline, burstsDueAt)
+        deadline = min(deadline, datagrams.nextDeadline, burstsDueAt, rerouting.dueAt)
         // Records of ended flows are no longer found after their time, so they can go many at once.
         if let next = lingering.nextDeadline { deadline = min(deadline, next + .milliseconds(100)) }
         return deadline == .never ? nil : deadline

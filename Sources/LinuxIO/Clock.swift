@@ -1,6 +1,7 @@
 /// The two clocks: a monotonic one for everything that waits, and the calendar for logs and captures.
 
 public import Bytes
+internal import CLinux
 internal import Glibc
 
 /// Where time is read.
@@ -18,6 +19,9 @@ public enum Clock {
         let time = read(CLOCK_REALTIME)
         return UnixTime(seconds: Int64(time.tv_sec), nanoseconds: Int32(time.tv_nsec))
     }
+
+    /// Whether the kernel calls the calendar right: somebody disciplines it (adjtimex(2), STA_UNSYNC).
+    public static var isSynchronised: Bool { clinux_clock_is_synchronised() == 1 }
 
     private static func read(_ clock: clockid_t) -> timespec {
         var time = timespec()

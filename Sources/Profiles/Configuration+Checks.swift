@@ -15,6 +15,8 @@ extension Configuration {
         try checkLoops()
         try checkPools()
         try checkNames()
+        try checkDevices()
+        try checkPush()
     }
 
     /// The same configuration with another upstream in its active profile.
@@ -27,7 +29,7 @@ extension Configuration {
         return changed
     }
 
-    private static func conflict(
+    static func conflict(
         _ path: String, found: String, expected: String, hint: String? = nil
     ) -> ConfigurationError {
         ConfigurationError(.conflict, at: nil, path: path, found: found, expected: expected, hint: hint)
@@ -55,7 +57,7 @@ extension Configuration {
     private func checkListeners() throws(ConfigurationError) {
         let taken = [
             ("socks", "socks", socks?.listen ?? []), ("http", "http", http?.listen ?? []),
-            ("dns.listen", "dns", dns.mode == .off ? [] : dns.listen),
+            ("dns.listen", "dns", dns.mode == .off ? [] : dns.listen), ("push", "push", push?.listen ?? []),
         ]
         for (index, (path, _, listen)) in taken.enumerated() {
             for (_, other, before) in taken[..<index] {
@@ -83,7 +85,7 @@ extension Configuration {
         }
     }
 
-    private func checkProfile(
+    func checkProfile(
         _ id: String, _ path: String, besides words: [String] = []
     ) throws(ConfigurationError) {
         let known = words + profiles.map(\.id)
@@ -174,7 +176,7 @@ extension Configuration {
                     path, found: "\(pool), with the resolver \(server) in it",
                     expected: "a network of its own for fake addresses")
             }
-            let listeners = (socks?.listen ?? []) + (http?.listen ?? []) + dns.listen
+            let listeners = (socks?.listen ?? []) + (http?.listen ?? []) + (push?.listen ?? []) + dns.listen
             for listener in listeners where pool.contains(listener.address) && !pool.reserves(listener.address) {
                 throw Self.conflict(
                     path, found: "\(pool), with the listener \(listener) in it",

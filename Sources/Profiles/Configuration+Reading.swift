@@ -5,7 +5,11 @@ internal import Bytes
 extension Configuration {
     /// Reads a whole configuration, or says what is wrong with it.
     public static func parse(_ bytes: Span<UInt8>) throws(ConfigurationError) -> Configuration {
-        try Configuration(JSON5Reader.read(bytes))
+        do throws(ConfigurationError) {
+            return try Configuration(JSON5Reader.read(bytes))
+        } catch {
+            throw error.recognising(bytes)
+        }
     }
 
     /// Reads a whole configuration, or says what is wrong with it.
@@ -33,6 +37,7 @@ extension Configuration {
         state = try Self.state(section)
         if let value = section["limits"] { limits = try Limits(value) }
         if let value = section["log"] { log = try LogOptions(value) }
+        try readLab(section)
         if !ipv6 { dns.families = .ipv4 }
         do throws(ConfigurationError) {
             try check()
@@ -41,6 +46,27 @@ extension Configuration {
             error.position = value.position(of: error.path)
             throw error
         }
+    }
+
+    /// What is about devices, and about those who tell the gateway what to do with them.
+    private mutating func readLab(_ section: Section) throws(ConfigurationError) {
+        try section.read("clock", into: &clock)
+        gateway = try section.optionalIdentifier("gateway")
+        devices = try DeviceOptions.list(section)
+        try section.read("newDevices", into: &newDevices)
+        if case .boolean(false)? = section["lease"]?.content {
+            lease = nil
+        } else if let value = section["lease"] {
+            lease = try section.duration(value, "lease", within: .seconds(60) ... .hours(24 * 365))
+        }
+        let file = "the absolute path of a DHCP server's lease file"
+        leases = try section.text("leases", file, limit: 4095)
+        if let leases, !leases.hasPrefix("/") || leases.hasSuffix("/") {
+            throw section.error(.badValue, "leases", found: Shown.text(leases), expected: file)
+        }
+        keys = try KeyOptions.list(section)
+        control = try ControlOptions.read(section)
+        push = try PushOptions.read(section)
     }
 
     private static func tunnel(_ section: Section) throws(ConfigurationError) -> TunnelOptions? {

@@ -12,6 +12,9 @@ extension Configuration {
         if state != other.state { names.append("state") }
         if limits != other.limits { names.append("limits") }
         if log != other.log { names.append("log") }
+        if gateway != other.gateway { names.append("gateway") }
+        if control != other.control { names.append("control") }
+        if push != other.push { names.append("push") }
         return names
     }
 
@@ -26,6 +29,9 @@ extension Configuration {
         whole.state = other.state
         whole.limits = other.limits
         whole.log = other.log
+        whole.gateway = other.gateway
+        whole.control = other.control
+        whole.push = other.push
         return whole
     }
 }
@@ -34,6 +40,6 @@ extension ResolvedConfiguration {
     /// The same rules, with the sections that take effect with a start alone as another configuration has them: a mark or
     /// a pool that only half of the gateway knows of would lead its own packets astray.
     public func withSections(of other: Configuration) -> ResolvedConfiguration {
-        ResolvedConfiguration(configuration.withSections(of: other), ruleSets)
+        ResolvedConfiguration(configuration.withSections(of: other), like: self)
     }
 }

@@ -17,6 +17,7 @@
 /// with the files' bytes, what its rules mean. A wrong rule is refused like any other wrong value, at its line.
 
 public import Addresses
+public import Bytes
 
 /// Everything that one file says.
 public struct Configuration: Equatable, Sendable {
@@ -43,6 +44,23 @@ public struct Configuration: Equatable, Sendable {
     public var state: String? = Configuration.stateDirectory
     public var limits = Limits()
     public var log = LogOptions()
+    /// Whether the calendar is believed.
+    public var clock = ClockTrust.kernel
+    /// This gateway's id, which links and pushes are signed for; nil: the host's name.
+    public var gateway: String?
+    /// Devices with a name, each name and each device once.
+    public var devices: [DeviceOptions] = []
+    public var newDevices = NewDevices.default
+    /// How long an assignment lasts unless it says so itself; nil with `lease: false`: until somebody ends it.
+    public var lease: Interval? = .hours(12)
+    /// The lease file of the DHCP server, which knows names for devices; nil: there is none.
+    public var leases: String?
+    /// The keys of links and pushes.
+    public var keys: [KeyOptions] = []
+    /// The control socket; nil with `control: false`.
+    public var control: ControlOptions? = ControlOptions()
+    /// The listener for signed requests; nil unless the file has a `push` object.
+    public var push: PushOptions?
 
     public static let stateDirectory = "/var/lib/starship"
 
@@ -64,6 +82,14 @@ public struct Configuration: Equatable, Sendable {
     public func profile(_ id: String) -> Profile? {
         profiles.first { $0.id == id }
     }
+}
+
+/// Whose word it is that the calendar is right, which decides whether signed links and pushes can be checked.
+public enum ClockTrust: String, CaseIterable, Sendable {
+    /// The kernel's, who knows whether something disciplines it (NTP).
+    case kernel
+    /// The administrator's, for a machine whose clock is right without that: a guest's, or one with a good battery.
+    case trust
 }
 
 /// How what no upstream was chosen for leaves the lab: direct traffic, unlisted names, checks and push.

@@ -8,7 +8,7 @@ internal import Routing
 /// One reason, with its place in the text and what would be right.
 public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConvertible {
     /// The sort of mistake, for programs.
-    public enum Code: String, Sendable {
+    public enum Code: String, CaseIterable, Sendable {
         case encoding
         case syntax
         case tooLarge
@@ -22,6 +22,8 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
         /// An entry of a list that is no rule.
         case rule
         case notYet
+        /// The whole text is something else: a page, another program's configuration.
+        case foreign
     }
 
     public var code: Code
@@ -58,9 +60,9 @@ public struct ConfigurationError: Error, Equatable, Sendable, CustomStringConver
 }
 
 /// How pieces of a configuration are shown in messages.
-enum Shown {
+public enum Shown {
     /// A text in quotes: one line, at most 60 characters, without the user part of a URL.
-    static func text(_ text: String) -> String {
+    public static func text(_ text: String) -> String {
         var rest = text[...]
         var shown = "\""
         if let at = rest.lastIndex(of: "@") {

@@ -5,9 +5,9 @@ internal import Bytes
 enum ConfigurationKeys {
     static let top = [
         "tun", "network", "ipv6", "dns", "socks", "http", "profiles", "active", "egress", "ruleSets", "phones", "state",
-        "limits", "log",
+        "limits", "log", "clock", "gateway", "devices", "newDevices", "lease", "leases", "keys", "control", "push",
     ]
-    static let laterTop = ["devices", "keys", "health", "metrics", "control", "page", "push", "gateway"]
+    static let laterTop = ["health", "metrics", "page"]
 
     static let tun = ["name", "mtu", "workers", "offload"]
     static let network = ["setup", "lan", "uplink", "mark", "whenDown"]
@@ -21,9 +21,9 @@ enum ConfigurationKeys {
     static let user = ["name", "passwordFile"]
 
     static let profile = [
-        "id", "name", "upstream", "domains", "bypass", "rules", "capture", "connectName", "sniff", "udp",
+        "id", "name", "selfService", "upstream", "domains", "bypass", "rules", "capture", "connectName", "sniff", "udp",
     ]
-    static let laterProfile = ["health", "selfService", "devices"]
+    static let laterProfile = ["health", "devices"]
     static let upstream = [
         "type", "host", "port", "user", "passwordFile", "auth", "identify", "kind", "halfClose", "http80",
     ]
@@ -38,13 +38,26 @@ enum ConfigurationKeys {
     static let ruleSet = ["name", "file", "format"]
     static let phones = ["connectivity", "push", "ntp", "ike", "privateRelay", "doh", "dot", "lists"]
     static let log = ["level", "format", "flows"]
+    static let device = ["name", "mac", "interface", "address", "profile"]
+    static let key = ["id", "file", "hosts", "scope", "until", "revoked"]
+    static let control = ["socket", "group"]
+    static let push = ["listen", "allow"]
+
+    // The store and the control API
+    static let labState = ["active", "profiles", "devices", "assignments", "spent", "unconfirmed"]
+    static let overlay = ["profiles", "active", "devices"]
+    static let namedDevice = ["name", "mac", "interface", "address"]
+    static let assignment = ["device", "profile", "since", "until", "by"]
+    static let spent = ["key", "once", "expires"]
+    static let unconfirmed = ["revision", "former", "until"]
 
     /// Where a key would be at home, for one that stands in the wrong object.
     private static let homes: [(path: String, keys: [String])] = [
         ("", top), ("tun", tun), ("network", network), ("dns", dns), ("socks", socks), ("http", http),
         ("profiles[]", profile),
         ("profiles[].upstream", upstream), ("limits", limits), ("ruleSets[]", ruleSet), ("phones", phones),
-        ("network.lan[]", lan), ("log", log),
+        ("network.lan[]", lan), ("log", log), ("devices[]", device), ("keys[]", key), ("control", control),
+        ("push", push),
     ]
 
     /// Names that other programs use for the same thing.
@@ -56,7 +69,9 @@ enum ConfigurationKeys {
         "fake-ip-range": "pool", "fakeiprange": "pool", "range": "pool", "enhanced-mode": "mode", "interfaces": "lan",
         "fake-ip-filter": "local", "rule-providers": "ruleSets", "ruleset": "ruleSets", "rule-sets": "ruleSets",
         "path": "file", "wan": "uplink", "gateway": "uplink", "proxydomains": "domains", "matchdomains": "domains",
-        "directory": "lists", "statedir": "state", "ttl": "maxTTL", "fwmark": "mark", "skipproxy": "bypass",
+        "directory": "lists", "hwaddr": "mac", "macaddress": "mac", "ip": "address", "clients": "devices",
+        "expires": "until", "exp": "until", "scopes": "scope", "kid": "id", "dhcp": "leases", "statedir": "state",
+        "ttl": "maxTTL", "fwmark": "mark", "skipproxy": "bypass",
     ]
 
     /// What to do about an unknown key: its near miss, its home, or where a secret belongs.

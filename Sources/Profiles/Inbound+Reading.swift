@@ -13,7 +13,7 @@ extension InboundOptions {
         let section = try Section(value, path: key, keys: isHTTP ? ConfigurationKeys.http : ConfigurationKeys.socks)
         var inbound = InboundOptions(port: port)
         try inbound.readListeners(section, port: port)
-        try inbound.readNetworks(section)
+        inbound.allow = try section.networks("allow")
         try inbound.readUsers(section)
         if isHTTP { try section.read("outbound", into: &inbound.outbound) }
         try inbound.checkReach(section)
@@ -29,21 +29,6 @@ extension InboundOptions {
                 hint: "\(section.path): false turns it off")
         }
         listen = found
-    }
-
-    private mutating func readNetworks(_ section: Section) throws(ConfigurationError) {
-        let expected = "a list of networks, such as [\"192.168.50.0/24\"]"
-        for value in try section.list("allow", expected, limit: 256) {
-            guard case .string(let text) = value.content else {
-                throw section.error(.wrongType, "allow", found: "\(value.kind) in the list", expected: expected)
-            }
-            guard let network = IPPrefix(parsing: text) else {
-                throw ConfigurationError(
-                    .badValue, at: value.position, path: Shown.path(section.path, "allow"), found: Shown.text(text),
-                    expected: expected, hint: Shown.network(around: text))
-            }
-            allow.append(network)
-        }
     }
 
     private mutating func readUsers(_ section: Section) throws(ConfigurationError) {
@@ -87,6 +72,24 @@ extension InboundOptions {
 }
 
 extension Section {
+    /// Reads a list of networks.
+    func networks(_ key: String) throws(ConfigurationError) -> [IPPrefix] {
+        let expected = "a list of networks, such as [\"192.168.50.0/24\"]"
+        var networks: [IPPrefix] = []
+        for value in try list(key, expected, limit: 256) {
+            guard case .string(let text) = value.content else {
+                throw error(.wrongType, key, found: "\(value.kind) in the list", expected: expected)
+            }
+            guard let network = IPPrefix(parsing: text) else {
+                throw error(
+                    .badValue, key, found: Shown.text(text), expected: expected, hint: Shown.network(around: text),
+                    at: value)
+            }
+            networks.append(network)
+        }
+        return networks
+    }
+
     /// Reads `listen`: one address and port, or a list of them.
     func listeners(port: UInt16) throws(ConfigurationError) -> [SocketAddress]? {
         guard let value = self["listen"] else { return nil }

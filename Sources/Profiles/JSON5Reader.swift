@@ -14,7 +14,7 @@ internal import Routing
 
 /// Reads one JSON5 text.
 public struct JSON5Reader {
-    /// The most octets of a text.
+    /// The most octets of a text, unless its reader says otherwise.
     public static let sizeLimit = 1 << 20
 
     /// The most objects and lists within each other.
@@ -23,17 +23,19 @@ public struct JSON5Reader {
     var cursor: TextCursor
     private var depth = 0
 
-    private init(_ bytes: Span<UInt8>) throws(ConfigurationError) {
-        guard bytes.count <= Self.sizeLimit else {
+    private init(_ bytes: Span<UInt8>, limit: Int) throws(ConfigurationError) {
+        guard bytes.count <= limit else {
             throw ConfigurationError(
-                .tooLarge, at: nil, path: "", found: "\(bytes.count) octets", expected: "at most \(Self.sizeLimit)")
+                .tooLarge, at: nil, path: "", found: "\(bytes.count) octets", expected: "at most \(limit)")
         }
         cursor = try TextCursor(bytes)
     }
 
     /// Reads the one value of a text.
-    public static func read(_ bytes: Span<UInt8>) throws(ConfigurationError) -> JSON5Value {
-        var reader = try JSON5Reader(bytes)
+    public static func read(
+        _ bytes: Span<UInt8>, limit: Int = JSON5Reader.sizeLimit
+    ) throws(ConfigurationError) -> JSON5Value {
+        var reader = try JSON5Reader(bytes, limit: limit)
         try reader.skipBlanks(path: "")
         let value = try reader.value(path: "")
         try reader.skipBlanks(path: "")

@@ -17,6 +17,24 @@ public struct LabState: Equatable, Sendable {
     public var assignments: [Assignment] = []
     /// Nonces of links that work a single time, kept until the link has ended.
     public var spent: [SpentNonce] = []
+    /// The change that is taken back unless somebody confirms it; one at a time.
+    public var unconfirmed: Unconfirmed?
+
+    /// A change on trial.
+    public struct Unconfirmed: Equatable, Sendable {
+        /// The revision that made it.
+        public var revision: Int
+        /// The one before it.
+        public var former: Int
+        /// When it is taken back, in seconds since 1970.
+        public var until: Int64
+
+        public init(revision: Int, former: Int, until: Int64) {
+            self.revision = revision
+            self.former = former
+            self.until = until
+        }
+    }
 
     /// A nonce that was used.
     public struct SpentNonce: Equatable, Sendable {

@@ -37,6 +37,8 @@ public struct Surroundings: Sendable {
     public var mayExistElsewhere = true
     /// The interface that the device is on.
     public var interface: String?
+    /// The profile that the device has for itself.
+    public var profile: String?
 
     public init() {}
 

@@ -1,14 +1,16 @@
 /// Percent-encoded text (RFC 3986, section 2.1), decoded once and encoded in one way.
 
-enum PercentCodingError: Error {
+/// Why a text could not be decoded.
+public enum PercentCodingError: Error {
     /// A `%` without two hexadecimal digits behind it, or octets that are not UTF-8.
     case malformed
     case controlCharacter
 }
 
-enum PercentCoding {
+/// Escapes of octets.
+public enum PercentCoding {
     /// Decodes every escape, once; anything else stands for itself.
-    static func decode(_ text: some StringProtocol) throws(PercentCodingError) -> String {
+    public static func decode(_ text: some StringProtocol) throws(PercentCodingError) -> String {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let octet = rest.popFirst() {
@@ -29,7 +31,7 @@ enum PercentCoding {
     /// Encodes what a value in a query must not hold (section 3.4), and some that people get wrong.
     ///
     /// Letters, digits and `-._~,:*/` stay, so that hosts, networks and lists of them can be read.
-    static func encode(_ text: String) -> String {
+    public static func encode(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var encoded: [UInt8] = []
         for octet in text.utf8 {

@@ -1,10 +1,11 @@
 /// The profile and its upstream: what belongs to which type, and hosts written any other way.
 
 extension Profile {
-    init(_ value: JSON5Value, path: String) throws(ConfigurationError) {
+    /// Reads a profile; with an `id` from elsewhere the object may leave it out, or must say the same.
+    init(_ value: JSON5Value, path: String, id given: String? = nil) throws(ConfigurationError) {
         let section = try Section(
             value, path: path, keys: ConfigurationKeys.profile, later: ConfigurationKeys.laterProfile)
-        id = try section.identifier("id")
+        id = try Self.id(section, given: given)
         guard !Self.reserved.contains(id.lowercased()) else {
             throw section.error(
                 .badValue, "id", found: Shown.text(id), expected: "another name",
@@ -14,6 +15,20 @@ extension Profile {
         upstream = try Upstream(
             section.required("upstream", "an object: { type, host, port }"), path: Shown.path(path, "upstream"))
         routes = try RouteOptions(section)
+        try section.read("selfService", into: &isSelfService)
+    }
+
+    private static func id(_ section: Section, given: String?) throws(ConfigurationError) -> String {
+        guard let given else { return try section.identifier("id") }
+        guard LinkValues.isIdentifier(given) else {
+            throw section.error(.badValue, "id", found: Shown.text(given), expected: Section.identifierForm)
+        }
+        if let id = try section.optionalIdentifier("id"), id != given {
+            throw section.error(
+                .conflict, "id", found: Shown.text(id), expected: "\"\(given)\", or no `id`",
+                hint: "the request is about that profile")
+        }
+        return given
     }
 
     /// What rules and `egress` say without meaning a profile.

@@ -1,9 +1,9 @@
 /// Durations, sizes and marks as people write them, with their units.
 
-internal import Bytes
+public import Bytes
 
 /// Texts that carry a unit, both ways.
-enum Quantity {
+public enum Quantity {
     private static let durationUnits: [(name: String, nanoseconds: Int64)] = [
         ("ms", 1_000_000), ("s", 1_000_000_000), ("m", 60_000_000_000), ("h", 3_600_000_000_000),
         ("d", 86_400_000_000_000),
@@ -14,7 +14,7 @@ enum Quantity {
     ]
 
     /// Reads one number and one unit: `250ms`, `1.5s`, `24h`.
-    static func duration(_ text: String) -> Interval? {
+    public static func duration(_ text: String) -> Interval? {
         guard let (number, unit) = split(text), let found = durationUnits.first(where: { $0.name == unit }) else {
             return nil
         }
@@ -22,7 +22,7 @@ enum Quantity {
     }
 
     /// Reads a number of octets with its unit: `64KiB`, `256MiB`.
-    static func size(_ text: String) -> Int? {
+    public static func size(_ text: String) -> Int? {
         guard let (number, unit) = split(text), let found = sizeUnits.first(where: { $0.name == unit }) else {
             return nil
         }
@@ -30,16 +30,20 @@ enum Quantity {
     }
 
     /// Writes a duration in the largest unit that gives a whole number, and not just one of it.
-    static func text(_ interval: Interval) -> String {
+    public static func text(_ interval: Interval) -> String {
         let whole = durationUnits.filter { interval.nanoseconds % $0.nanoseconds == 0 }
-        guard let largest = whole.last else { return "\(interval.nanoseconds)ns" }
+        guard let largest = whole.last else {
+            let rest = String(interval.nanoseconds % 1_000_000)
+            let zeros = String(repeating: "0", count: 6 - rest.count)
+            return "\(interval.nanoseconds / 1_000_000).\(zeros)\(rest)ms"
+        }
         let isOne = interval.nanoseconds == largest.nanoseconds && largest.nanoseconds > 1_000_000_000
         let unit = isOne ? whole[whole.count - 2] : largest
         return interval == .zero ? "0s" : "\(interval.nanoseconds / unit.nanoseconds)\(unit.name)"
     }
 
     /// Writes a size in the largest unit that gives a whole number.
-    static func text(octets: Int) -> String {
+    public static func text(octets: Int) -> String {
         let unit = sizeUnits.last { Int64(octets) % $0.octets == 0 && Int64(octets) >= $0.octets } ?? sizeUnits[0]
         return "\(Int64(octets) / unit.octets)\(unit.name)"
     }

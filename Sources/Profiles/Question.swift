@@ -26,7 +26,7 @@ public struct Question: Equatable, Sendable {
     }
 
     /// Reads `HOST` or `HOST:PORT`, an IPv6 address in brackets where a port follows.
-    init(_ text: String, from source: String?, isUDP: Bool) throws(UsageError) {
+    public init(_ text: String, from source: String?, isUDP: Bool) throws(UsageError) {
         self.init(network: isUDP ? .udp : .tcp)
         if let source {
             guard let address = IPAddress(parsing: source) else {

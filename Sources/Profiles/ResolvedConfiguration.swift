@@ -8,10 +8,23 @@ public struct ResolvedConfiguration: Sendable {
     public let configuration: Configuration
     /// By the profile's `id`.
     let ruleSets: [String: RuleSet]
+    /// The lists that RULE-SET can name, by their names.
+    let sets: [String: RuleList]
+    /// What the configuration's own file is called in explanations.
+    let name: String?
 
-    init(_ configuration: Configuration, _ ruleSets: [String: RuleSet]) {
+    init(_ configuration: Configuration, like other: ResolvedConfiguration) {
+        self.configuration = configuration
+        ruleSets = other.ruleSets
+        sets = other.sets
+        name = other.name
+    }
+
+    init(_ configuration: Configuration, _ ruleSets: [String: RuleSet], sets: [String: RuleList], name: String?) {
         self.configuration = configuration
         self.ruleSets = ruleSets
+        self.sets = sets
+        self.name = name
     }
 
     /// The rules of a profile.
@@ -33,6 +46,32 @@ public struct ResolvedConfiguration: Sendable {
     }
 }
 
+extension ResolvedConfiguration {
+    /// The rules of a profile as they are, if making them again would give the same.
+    fileprivate func rules(for profile: Profile, among ids: Set<String>, sets: [RuleSetFile]) -> RuleSet? {
+        guard let own = configuration.profile(profile.id), own.routes.isSpelled(like: profile.routes) else {
+            return nil
+        }
+        // Only `rules` look beyond their own profile: at lists, and at profiles, of which one may be gone.
+        let standsAlone = profile.routes.rules.isEmpty
+        guard
+            standsAlone || configuration.ruleSets == sets && configuration.profiles.allSatisfy({ ids.contains($0.id) })
+        else { return nil }
+        return ruleSets[profile.id]
+    }
+}
+
+extension RouteOptions {
+    /// Whether both say the same at the same places: an explanation names a rule's line.
+    fileprivate func isSpelled(like other: RouteOptions) -> Bool {
+        let pairs = [(domains, other.domains), (bypass, other.bypass), (rules, other.rules)]
+        return pairs.allSatisfy { left, right in
+            left.count == right.count
+                && zip(left, right).allSatisfy { $0 == $1 && $0.position?.line == $1.position?.line }
+        }
+    }
+}
+
 extension Configuration {
     /// The files whose bytes `resolve` wants, each once.
     public var listFiles: [String] {
@@ -44,12 +83,35 @@ extension Configuration {
     /// Makes rules of all lists, or says which entry is none.
     ///
     /// `files` has the bytes of `listFiles`, by their path as the configuration has it. `name` is what the
-    /// configuration's own file is called in explanations.
+    /// configuration's own file is called in explanations. With `former`, whoever calls says that the files' bytes are
+    /// still the same: what it has of their lists, and of profiles whose routes are equal, is taken from there, and only
+    /// files that it lacks are looked for in `files`.
     public func resolve(
-        files: [String: [UInt8]] = [:], name: String? = nil
+        files: [String: [UInt8]] = [:], name: String? = nil, reusing former: ResolvedConfiguration? = nil
     ) throws(ConfigurationError) -> ResolvedConfiguration {
+        let sets = try lists(files, reusing: former)
+        var resolved: [String: RuleSet] = [:]
+        let ids = Set(profiles.map(\.id))
+        for (index, profile) in profiles.enumerated() {
+            if former?.name == name, let rules = former?.rules(for: profile, among: ids, sets: ruleSets) {
+                resolved[profile.id] = rules
+            } else {
+                resolved[profile.id] = try profile.routes.ruleSet(
+                    path: "profiles[\(index)]", name: name, sets: sets, profiles: ids)
+            }
+        }
+        return ResolvedConfiguration(self, resolved, sets: sets, name: name)
+    }
+
+    private func lists(
+        _ files: [String: [UInt8]], reusing former: ResolvedConfiguration?
+    ) throws(ConfigurationError) -> [String: RuleList] {
         var sets: [String: RuleList] = [:]
         for (index, set) in ruleSets.enumerated() {
+            if let former, former.configuration.ruleSets.contains(set), let list = former.sets[set.name] {
+                sets[set.name] = list
+                continue
+            }
             guard let bytes = files[set.file] else {
                 throw ConfigurationError(
                     .badValue, at: set.position, path: "ruleSets[\(index)].file", found: "a list that was not read",
@@ -57,13 +119,7 @@ extension Configuration {
             }
             sets[set.name] = try Self.list(set, bytes)
         }
-        var resolved: [String: RuleSet] = [:]
-        let ids = Set(profiles.map(\.id))
-        for (index, profile) in profiles.enumerated() {
-            resolved[profile.id] = try profile.routes.ruleSet(
-                path: "profiles[\(index)]", name: name, sets: sets, profiles: ids)
-        }
-        return ResolvedConfiguration(self, resolved)
+        return sets
     }
 
     private static func list(_ set: RuleSetFile, _ bytes: [UInt8]) throws(ConfigurationError) -> RuleList {
@@ -80,10 +136,12 @@ extension Configuration {
 
 extension RouteOptions {
     /// The three lists as one set of rules.
-    fileprivate func ruleSet(
+    func ruleSet(
         path: String, name: String?, sets: [String: RuleList], profiles: Set<String>
     ) throws(ConfigurationError) -> RuleSet {
-        let source = { (entry: RuleText) in SourceText(text: entry.text, line: entry.position?.line, file: name) }
+        let source = { (entry: RuleText) in
+            SourceText(text: entry.text, line: entry.position?.line, file: entry.position == nil ? nil : name)
+        }
         do throws(RoutingError) {
             return try RuleSet(
                 domains: domains.map(source), bypass: bypass.map(source), rules: rules.map(source), sets: sets,
@@ -105,11 +163,11 @@ extension RouteOptions {
                     domains: error.list == "domains" ? alone : [], bypass: error.list == "bypass" ? alone : [],
                     rules: error.list == "rules" ? alone : [], sets: sets, profiles: profiles)
             } catch {
-                return ConfigurationError(error, at: entry.position, path: "\(path).\(error.list)[\(index)]")
+                return ConfigurationError(error, at: entry.position, path: Shown.path(path, error.list) + "[\(index)]")
             }
         }
         return ConfigurationError(
-            error, at: error.line.map { TextPosition(line: $0, column: 0) }, path: "\(path).\(error.list)")
+            error, at: error.line.map { TextPosition(line: $0, column: 0) }, path: Shown.path(path, error.list))
     }
 }
 

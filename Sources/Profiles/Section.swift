@@ -175,15 +175,20 @@ struct Section {
 
     /// Reads a short name that other places refer to.
     func identifier(_ key: String) throws(ConfigurationError) -> String {
-        let expected = "a short name of letters, digits, hyphens, dots and underscores"
-        _ = try required(key, expected)
-        let text = try text(key, expected, limit: 64) ?? ""
-        let isPlain = text.unicodeScalars.allSatisfy { $0.isASCIILetterOrDigit || "-._".unicodeScalars.contains($0) }
-        guard isPlain, text.unicodeScalars.first?.isASCIILetterOrDigit == true else {
-            throw error(.badValue, key, found: Shown.text(text), expected: expected)
+        _ = try required(key, Self.identifierForm)
+        return try optionalIdentifier(key) ?? ""
+    }
+
+    /// Reads a short name that may be missing.
+    func optionalIdentifier(_ key: String) throws(ConfigurationError) -> String? {
+        guard let text = try text(key, Self.identifierForm, limit: 64) else { return nil }
+        guard LinkValues.isIdentifier(text) else {
+            throw error(.badValue, key, found: Shown.text(text), expected: Self.identifierForm)
         }
         return text
     }
+
+    static let identifierForm = "a short name of letters, digits, hyphens, dots and underscores"
 
     /// Reads a list of texts of one line, none of them empty.
     func texts(_ key: String, _ expected: String, limit: Int) throws(ConfigurationError) -> [RuleText] {

@@ -8,6 +8,8 @@ public struct Profile: Equatable, Sendable {
     public var name: String
     public var upstream: Upstream
     public var routes = RouteOptions()
+    /// Whether any device may pick it for itself, by the page or a printed code.
+    public var isSelfService = false
 
     public init(id: String, name: String, upstream: Upstream) {
         self.id = id
@@ -100,5 +102,13 @@ public struct Upstream: Equatable, Sendable {
     public enum Host: Equatable, Sendable {
         case address(IPAddress)
         case name(String)
+    }
+}
+
+extension Upstream.Server {
+    /// A proxy whose host is a text, as in a configuration; nil for what is no host or no port.
+    public init?(host text: String, port: Int) {
+        guard let port = UInt16(exactly: port), port > 0, let host = try? HostText.host(text) else { return nil }
+        self.init(host: host, port: port)
     }
 }

@@ -18,7 +18,7 @@ public struct Revisions: ~Copyable, Sendable {
     public static let kept = 20
 
     /// The most octets of a state: what the reader of JSON takes as well.
-    public static let stateLimit = 1 << 20
+    public static let stateLimit = 16 << 20
 
     /// The folder of the state directory that the files are in.
     public static let folder = "lab"
@@ -27,7 +27,8 @@ public struct Revisions: ~Copyable, Sendable {
     private static let fileLimit = stateLimit + 8192
 
     private let directory: StateDirectory
-    private var next = 1
+    /// The number that the next one gets.
+    public private(set) var next = 1
 
     /// The one that counts; nil in a new lab.
     public private(set) var current: Revision?

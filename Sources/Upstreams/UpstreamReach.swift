@@ -14,11 +14,18 @@ final class UpstreamReach: Sendable {
     static let refusalLifetime = Interval.seconds(600)
 
     private let misses = Atomic(0)
+    private let hits = Atomic(false)
     private let decryptsUntil = Atomic<Int64>(0)
 
     var isLost: Bool { misses.load(ordering: .relaxed) >= Self.limit }
 
-    func hit() { misses.store(0, ordering: .relaxed) }
+    /// Whether it has ever let a dial through.
+    var hasHit: Bool { hits.load(ordering: .relaxed) }
+
+    func hit() {
+        misses.store(0, ordering: .relaxed)
+        if !hasHit { hits.store(true, ordering: .relaxed) }
+    }
 
     func miss() {
         // It must not go round, and more than the limit says nothing new.
@@ -35,6 +42,9 @@ final class UpstreamReach: Sendable {
 extension Upstream {
     /// Whether nothing gets through it just now.
     public func isLost(at now: Instant) -> Bool { reach.isLost || credentialsAreLockedOut(at: now) }
+
+    /// Whether a dial has ever got through it, or an answer from it.
+    public var hasWorked: Bool { reach.hasHit }
 
     /// Whether it has lately shown a certificate of its own in the place of a host's.
     public func decrypts(at now: Instant) -> Bool { reach.decrypts(at: now) }

@@ -3,8 +3,7 @@
 /// Exit codes: 0 a wanted end · 1 the gateway could not start or go on · 64 wrong arguments (EX_USAGE) · 78 a
 /// wrong configuration (EX_CONFIG), as sysexits(3) names them.
 
-import Capture
-import Gateway
+import Administration
 import Glibc
 import LinuxIO
 import Network
@@ -26,9 +25,9 @@ func options() -> CommandLineOptions {
     }
 }
 
-func startup(_ options: CommandLineOptions) -> Startup {
+func configuration(_ options: CommandLineOptions) -> ResolvedConfiguration {
     do throws(StartupError) {
-        return try Startup(options)
+        return try Administrator.check(options)
     } catch {
         fail(error.exitCode, "\(error)")
     }
@@ -42,16 +41,15 @@ func explanation(_ options: CommandLineOptions) -> Explanation {
     }
 }
 
-func serve(_ startup: Startup, _ options: CommandLineOptions) -> Bool {
+func serve(_ options: CommandLineOptions) -> Bool {
     // A flow takes a descriptor or two, and the usual soft limit is 1,024.
     _ = DescriptorLimit.raise()
     ProcessMemory.tune(arenas: 2, trimFrom: 1 << 20)
-    do throws(GatewayError) {
-        var gateway = try Gateway.start(startup.settings, capture: startup.capture)
-        gateway.announce()
-        return gateway.run { startup.reload(options) }
+    do throws(StartupError) {
+        var administrator = try Administrator(options, version: version)
+        return try administrator.serve()
     } catch {
-        fail(1, "\(error)")
+        fail(error.exitCode, "\(error)")
     }
 }
 
@@ -71,11 +69,11 @@ case .help:
 case .version:
     StandardOutput.write("starshipd \(version)\n")
 case .check:
-    StandardOutput.write(startup(arguments).configuration.summary)
+    StandardOutput.write(configuration(arguments).summary)
 case .explain:
     StandardOutput.write("\(explanation(arguments))")
 case .cleanup:
     cleanUp()
 case .run:
-    exit(serve(startup(arguments), arguments) ? 0 : 1)
+    exit(serve(arguments) ? 0 : 1)
 }

@@ -66,11 +66,11 @@ struct ConfigurationRefusalTests {
             Refused(minimal("metrics: { listen: '127.0.0.1:1' }"), .notYet, "metrics", "not in this version yet"),
             Refused(minimal("network: { masquerade: true }"), .notYet, "network.masquerade", "or an empty one"),
             Refused("{ profiles: [{ id: 'a', health: { url: 'http://x/' } }] }", .notYet, "profiles[0].health"),
-            Refused("{ profiles: [{ id: 'a', selfService: true }] }", .notYet, "profiles[0].selfService"),
             Refused(
                 "{ profiles: [{ id: 'a', upstream: { type: 'group', members: [] } }] }", .notYet,
                 "profiles[0].upstream.type", "groups"),
-            Refused(minimal("devices: [{ name: 'x' }]"), .notYet, "devices"),
+            Refused(minimal("page: { listen: '127.0.0.1:1' }"), .notYet, "page"),
+            Refused("{ profiles: [{ id: 'a', devices: ['x'] }] }", .notYet, "profiles[0].devices"),
         ])
     func later(row: Refused) { expectRefusal(row) }
 

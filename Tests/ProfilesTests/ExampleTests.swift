@@ -12,7 +12,7 @@ func example(_ name: String) throws -> String {
     let descriptor = unsafe open("/\(root)/Configs/\(name)", O_RDONLY)
     try #require(descriptor >= 0)
     defer { close(descriptor) }
-    var bytes = [UInt8](repeating: 0, count: 1 << 16)
+    var bytes = [UInt8](repeating: 0, count: 1 << 18)
     let count = unsafe read(descriptor, &bytes, bytes.count)
     try #require(count > 0)
     return String(decoding: bytes.prefix(count), as: UTF8.self)
@@ -50,7 +50,7 @@ struct ExampleTests {
         "every example is a right configuration, its rules too",
         arguments: [
             "try.json5", "starship.json5", "squid.json5", "whistle.json5", "domain-mode.json5", "gateway.json5",
-            "host.json5", "one-arm.json5",
+            "host.json5", "one-arm.json5", "lab.json5",
         ])
     func parses(name: String) throws {
         let configuration = try configuration(example(name))
@@ -114,7 +114,7 @@ struct ExampleTests {
         for key in try #require(profile?.expected.split(separator: " ").dropFirst(2)) {
             #expect(text.contains("\(key.filter { $0 != "," }): "), "\(key)")
         }
-        for object in ["", "tun", "network", "dns", "socks", "http", "phones", "limits", "log"] {
+        for object in ["", "tun", "network", "dns", "socks", "http", "phones", "limits", "log", "control", "push"] {
             let error = refusal(object.isEmpty ? minimal("zzzzzz: 1") : minimal("\(object): { zzzzzz: 1 }"))
             let known = try #require(error?.expected.split(separator: " ").dropFirst(2).map { $0.filter { $0 != "," } })
             for key in known { #expect(text.contains("\(key): ") || text.contains("\(key):  "), "\(key)") }

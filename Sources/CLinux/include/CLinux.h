@@ -59,6 +59,12 @@ int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capa
 /* accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC. Returns a descriptor or a negative errno. */
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length);
 
+/* Who is at the other end of a connected Unix socket (SO_PEERCRED). Returns 0 or a negative errno. */
+int clinux_peer_credentials(int descriptor, uint32_t *user, uint32_t *group, int32_t *process);
+
+/* Whether the kernel's calendar is disciplined by something (adjtimex without STA_UNSYNC): 1 or 0. */
+int clinux_clock_is_synchronised(void);
+
 /* Blocks the `count` signals for this thread and those that it starts, and returns a descriptor that
  * reads them, or a negative errno. */
 int clinux_signals(const int *numbers, int count);

@@ -11,7 +11,7 @@ import Routing
 import Upstreams
 import Wire
 
-extension Startup {
+extension Translation {
     /// What decides where streams go.
     static func routing(
         _ resolved: ResolvedConfiguration, path: String

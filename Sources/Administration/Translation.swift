@@ -1,8 +1,7 @@
-/// From the configuration's words to the gateway's: files are read here, secrets among them, and nowhere else.
+/// From the configuration's words to the gateway's: the files of secrets are read here, and nowhere else.
 
 import Addresses
 import Bytes
-import Capture
 import Gateway
 import LinuxIO
 import Profiles
@@ -12,60 +11,9 @@ import Streams
 import Upstreams
 import Wire
 
-/// Why a start ends before anything was opened.
-enum StartupError: Error, CustomStringConvertible {
-    case file(FileError)
-    case configuration(String, ConfigurationError)
-    case secret(String, SecretError)
-    case url(String, ProxyURLError)
-    case list(RoutingError)
-    /// `phones.connectivity: "answer"`, and no directory has the answers.
-    case noAnswers([String])
-
-    /// EX_CONFIG: the file is there and wrong.
-    var exitCode: Int32 {
-        switch self {
-        case .file: 1
-        case .configuration, .secret, .url, .list, .noAnswers: 78
-        }
-    }
-
-    var description: String {
-        switch self {
-        case .file(let error): "\(error)"
-        case .configuration(let path, let error): "\(path): \(error)"
-        case .secret(let path, let error): "\(path): \(error)"
-        case .url(let path, let error): "\(path): \(error)"
-        case .list(let error): "\(error)"
-        case .noAnswers(let places):
-            "phones.connectivity \"answer\" wants the lists for phones: none are in \(places.joined(separator: " or ")) "
-                + "(phones.lists names another directory)"
-        }
-    }
-}
-
-struct Startup {
-    let configuration: ResolvedConfiguration
-    let settings: GatewaySettings
-    let capture: CaptureSettings?
-
-    /// Reads everything that the options name.
-    ///
-    /// What takes effect with a start alone is in the settings as it is in those that run.
-    init(_ options: CommandLineOptions, beside running: Startup? = nil) throws(StartupError) {
-        var upstream: Profiles.Upstream?
-        if let override = options.upstream { upstream = try Self.upstream(override) }
-        configuration = try ConfigurationFile.read(options.configuration, upstream: upstream)
-        var effective = configuration
-        if let running { effective = effective.withSections(of: running.configuration.configuration) }
-        settings = try Self.settings(effective, path: options.configuration)
-        capture = options.capture.map {
-            CaptureSettings(
-                path: $0.file, filter: $0.filter, snapLength: $0.snap, fileSize: $0.size, fileCount: $0.files)
-        }
-    }
-
-    private static func upstream(_ override: CommandLineOptions.UpstreamOverride) throws(StartupError)
+/// From a configuration's words to the gateway's.
+enum Translation {
+    static func upstream(_ override: CommandLineOptions.UpstreamOverride) throws(StartupError)
         -> Profiles.Upstream
     {
         switch override {
@@ -80,7 +28,7 @@ struct Startup {
         }
     }
 
-    private static func readSecret(_ path: String) throws(StartupError) -> [UInt8] {
+    static func readSecret(_ path: String) throws(StartupError) -> [UInt8] {
         do throws(FileError) {
             return try SmallFile.readSecret(path)
         } catch {
@@ -101,7 +49,7 @@ struct Startup {
         }
     }
 
-    private static func settings(
+    static func settings(
         _ resolved: ResolvedConfiguration, path: String
     ) throws(StartupError) -> GatewaySettings {
         let configuration = resolved.configuration

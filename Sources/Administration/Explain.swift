@@ -4,19 +4,26 @@ import Addresses
 import Gateway
 import LinuxIO
 import Names
-import Profiles
+public import Profiles
 
-enum Explain {
+public enum Explain {
     /// Reads what the options name, and explains.
-    static func answer(_ options: CommandLineOptions) throws(StartupError) -> Explanation {
+    public static func answer(_ options: CommandLineOptions) throws(StartupError) -> Explanation {
         guard let question = options.question else { preconditionFailure("explain without a question") }
-        let resolved = try ConfigurationFile.read(options.configuration)
-        let lists = try PhoneLists(resolved.configuration.phones, besides: options.configuration).settings
+        return try answer(question, ConfigurationFile.read(options), besides: options.configuration, profile: nil)
+    }
+
+    /// Explains a flow of a device, which has a profile of its own where one is named.
+    static func answer(
+        _ question: Question, _ resolved: ResolvedConfiguration, besides path: String, profile: String?
+    ) throws(StartupError) -> Explanation {
+        let lists = try PhoneLists(resolved.configuration.phones, besides: path).settings
         var surroundings = Surroundings()
         surroundings.direct = lists.direct
         surroundings.denied = lists.denied
         surroundings.answers = lists.answers
         surroundings.shared = lists.shared
+        surroundings.profile = profile
         surroundings.interface = question.source.flatMap(interface(of:))
         surroundings.special = question.name.flatMap { special($0, resolved.configuration) }
         surroundings.mayExistElsewhere = question.name.map(DNSSpecialNames.mayExistElsewhere) ?? true
@@ -25,7 +32,7 @@ enum Explain {
 
     /// What the name service answers by itself, before it asks any rule.
     private static func special(_ name: String, _ configuration: Configuration) -> NameAnswer? {
-        guard let names = Startup.names(configuration, isJournal: false, level: .error) else { return nil }
+        guard let names = Translation.names(configuration, isJournal: false, level: .error) else { return nil }
         switch DNSSpecialNames(names.server.answers).meaning(of: name) {
         case .local: return .real(maximumTTL: nil)
         case .nonexistent: return .nonexistent

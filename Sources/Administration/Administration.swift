@@ -1,1 +1,0 @@
-/// # Administration: from what people say to what the gateway does

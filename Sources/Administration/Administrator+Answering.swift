@@ -1,0 +1,52 @@
+/// Who asks, and who answers.
+
+import Bytes
+import Control
+import Gateway
+import LinuxIO
+import Profiles
+
+extension Administrator {
+    /// Answers a request; nothing that it asks for is half done.
+    mutating func answer(_ request: ControlRequest, _ gateway: inout Gateway) -> ControlAnswer {
+        do throws(ControlError) {
+            let asker = try admit(request)
+            return seal(try answer(request, asker, &gateway), to: request)
+        } catch {
+            return ControlAnswer(error)
+        }
+    }
+
+    private mutating func answer(
+        _ request: ControlRequest, _ by: String, _ gateway: inout Gateway
+    ) throws(ControlError) -> ControlAnswer {
+        switch try ControlCall.read(request) {
+        case .status: return status(&gateway)
+        case .profiles: return profiles(&gateway)
+        case .profile(let id): return try profile(id)
+        case .putProfile(let id, let confirm): return try put(id, request.body, confirm, by, &gateway)
+        case .deleteProfile(let id, let moveTo): return try delete(id, moveTo, by, &gateway)
+        case .activate(let activation): return try activate(activation, by, &gateway)
+        case .release(let scope, let manner): return try release(scope, manner, by, &gateway)
+        case .devices: return listDevices(&gateway)
+        case .device(let text): return try device(text, &gateway)
+        case .name(let device, let given): return try name(device, given, by, &gateway)
+        case .configuration: return configuration()
+        case .putConfiguration(let confirm): return try put(request.body, confirm, by, &gateway)
+        case .reload: return try reload(by, &gateway)
+        case .rollBack(let revision): return try rollBack(revision, by, &gateway)
+        case .confirm(let revision): return try confirm(revision, by, &gateway)
+        case .history: return history()
+        case .differences: return differences()
+        case .export: return export()
+        case .makeLink(let wish): return try makeLink(wish)
+        case .applyLink(let use): return try apply(use, by, &gateway)
+        case .flows(let question): return try flows(question, &gateway)
+        case .explain(let question): return try explain(question)
+        case .why(let device, let host): return try why(device, host, &gateway)
+        case .startCapture(let wish): return try startCapture(wish, &gateway)
+        case .stopCapture: return try stopCapture(&gateway)
+        case .description: return try describe()
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// A change of the lab's state, from its check to its effect.
+
+import Bytes
+import Control
+import Gateway
+import LinuxIO
+import Profiles
+import Routing
+import Store
+
+/// What has become of a change.
+struct Change {
+    var revision: Int
+    var counts = RerouteCounts()
+}
+
+extension Administrator {
+    /// Makes another state count: it is checked, kept, and carried out, in this order.
+    ///
+    /// Where the kernel refuses, the store is told that the former one counts.
+    mutating func change(
+        to state: LabState, _ note: LabStore.Note, drain: Interval, _ gateway: inout Gateway
+    ) throws(ControlError) -> Change {
+        let next = try planned(state)
+        return try change(to: next, note, drain: drain, &gateway)
+    }
+
+    /// What a state would mean.
+    func planned(_ state: LabState) throws(ControlError) -> Plan {
+        do throws(StartupError) {
+            return try Plan(plan, lab: state, running: running)
+        } catch {
+            throw ControlError(error)
+        }
+    }
+
+    mutating func change(
+        to next: Plan, _ note: LabStore.Note, drain: Interval, _ gateway: inout Gateway
+    ) throws(ControlError) -> Change {
+        let former = plan
+        try keep(next.lab, note)
+        adopt(next)
+        do throws(GatewayError) {
+            var change = Change(revision: store.number)
+            change.counts = try gateway.switchTo(plan.routing(deviceSettings()), drain: drain)
+            say(note, change, &gateway)
+            return change
+        } catch {
+            adopt(former)
+            try? keep(former.lab, LabStore.Note(by: "starshipd", how: "undo", summary: "not applied: \(note.summary)"))
+            gateway.say(.error, "switch") { line in
+                line.add("refused", "\(error)")
+                line.add("meaning", "what was running goes on")
+            }
+            throw ControlError(.notApplied, "not applied, what was running goes on: \(error)")
+        }
+    }
+
+    private mutating func keep(_ state: LabState, _ note: LabStore.Note) throws(ControlError) {
+        do throws(StoreError) {
+            try store.keep(state, note)
+        } catch {
+            throw ControlError(.storeFailed, "not kept, what was running goes on: \(error)")
+        }
+    }
+
+    private mutating func adopt(_ next: Plan) {
+        plan = next
+        nameDevices()
+    }
+
+    private func say(_ note: LabStore.Note, _ change: Change, _ gateway: inout Gateway) {
+        let profile = plan.active
+        let mode = plan.resolved.rules(of: profile.id).mode.rawValue
+        gateway.say(.notice, "switch") { line in
+            line.add("profile", profile.id)
+            line.add("mode", mode)
+            line.add("by", note.by)
+            line.add("how", note.how)
+            line.add("what", note.summary)
+            line.add("revision", change.revision)
+            line.add("reset", change.counts.reset)
+            line.add("draining", change.counts.draining)
+        }
+    }
+}

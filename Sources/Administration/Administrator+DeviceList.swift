@@ -1,0 +1,78 @@
+/// Devices as people look at them, and the names that people give.
+
+import Addresses
+import Bytes
+import Control
+import Devices
+import Gateway
+import LinuxIO
+import Profiles
+
+extension Administrator {
+    func listDevices(_ gateway: inout Gateway) -> ControlAnswer {
+        let status = gateway.status()
+        let list = devices.devices.map { json($0, status) }
+        return ControlAnswer(.members(["devices": .array(list)]))
+    }
+
+    func device(_ text: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+        let identity = try find(text)
+        let status = gateway.status()
+        return ControlAnswer(json(devices.device(identity), status))
+    }
+
+    private func json(_ device: Device, _ status: GatewayStatus) -> JSON {
+        let choice = profileRules.choice(for: device)
+        var profile: String?
+        if case .profile(let id) = choice.route { profile = id }
+        var marks: [String] = []
+        if device.isRouter { marks.append("says that it is a router") }
+        for address in device.addresses {
+            marks += status.insists.filter { $0.hasPrefix("\(address) ") }
+        }
+        return .members([
+            "id": .string(device.label), "name": device.name.map(JSON.string), "mac": device.mac.map { .string("\($0)") },
+            "interface": device.interface.map(JSON.string), "addresses": .strings(device.addresses.map(\.description)),
+            "proposal": device.proposal.map { .string("\($0)") }, "known": .boolean(device.isKnown),
+            "profile": profile.map(JSON.string), "profileBy": .string(choice.reason.rawValue),
+            "until": (device.assignment?.until).map { .integer(Int($0)) }, "seen": device.seen.map { .integer(Int($0)) },
+            "marks": .strings(marks),
+            "flows": .integer(device.addresses.reduce(0) { $0 + (status.devices[$1] ?? 0) }),
+        ])
+    }
+
+    /// Gives a device a name, or takes it away.
+    mutating func name(
+        _ text: String, _ name: String?, _ by: String, _ gateway: inout Gateway
+    ) throws(ControlError) -> ControlAnswer {
+        let identity = try find(text)
+        var state = plan.lab
+        if let owner = plan.file.devices.first(where: { $0.identity == identity }) {
+            throw ControlError(
+                .conflict, "the configuration file calls this device \(owner.name): it is renamed there", path: "name")
+        }
+        let before = state.devices.first { $0.identity == identity }
+        state.devices.removeAll { $0.identity == identity }
+        if let name {
+            let taken = plan.effective.configuration.devices.first { $0.name == name && $0.identity != identity }
+            if let taken {
+                throw ControlError(
+                    .conflict, "name: \(name) is another device's (\(taken.identity)); expected a name of its own",
+                    path: "name")
+            }
+            guard NamedDevice.isName(name) else {
+                throw ControlError(
+                    .badRequest, "name: found no name; expected \(NamedDevice.nameWords)", path: "name",
+                    expected: NamedDevice.nameWords)
+            }
+            state.devices.append(NamedDevice(name: name, identity: identity))
+        } else if before == nil {
+            throw ControlError(.conflict, "name: the device has none that could be forgotten", path: "name")
+        }
+        let words = name.map { "\(before?.name ?? "\(identity)") is called \($0)" } ?? "\(before?.name ?? "") is forgotten"
+        let note = LabStore.Note(by: by, how: "name", summary: words)
+        _ = try change(to: state, note, drain: .seconds(2), &gateway)
+        let status = gateway.status()
+        return ControlAnswer(json(devices.device(identity), status))
+    }
+}

@@ -1,0 +1,152 @@
+/// Devices: who is there, what they are called, and which profile each of them has.
+
+import Addresses
+import Bytes
+import Control
+import Devices
+import Gateway
+import LinuxIO
+import Profiles
+
+extension Administrator {
+    /// Has the table know names and assignments as they are now.
+    mutating func nameDevices() {
+        devices.setNamed(plan.effective.configuration.devices.map { NamedDevice(name: $0.name, identity: $0.identity) })
+        devices.setAssignments(plan.effective.assignments)
+    }
+
+    /// What decides about devices, apart from them.
+    var profileRules: ProfileRules {
+        let configuration = plan.effective.configuration
+        var interfaces: [String: String] = [:]
+        for lan in running.network.lan {
+            if let profile = lan.profile, configuration.profile(profile) != nil { interfaces[lan.interface] = profile }
+        }
+        let fixed = configuration.devices.compactMap { device in device.profile.map { (device.identity, $0) } }
+        var rules = ProfileRules(
+            standard: configuration.active, interfaces: interfaces,
+            fixed: Dictionary(fixed) { first, _ in first })
+        switch configuration.newDevices {
+        case .default: break
+        case .direct: rules.newDevices = .direct
+        case .block: rules.newDevices = .block
+        }
+        return rules
+    }
+
+    /// What decides about single devices, by the addresses that they have now.
+    func deviceSettings() -> RoutingSettings.Devices {
+        var settings = RoutingSettings.Devices()
+        switch plan.effective.configuration.newDevices {
+        case .default: settings.newcomers = .served
+        case .direct: settings.newcomers = .direct
+        case .block: settings.newcomers = .blocked
+        }
+        let rules = profileRules
+        var choices: [DeviceIdentity: (isKnown: Bool, profile: Int?)] = [:]
+        for (address, identity) in devices.addressBook {
+            let choice = choices[identity] ?? self.choice(for: identity, rules)
+            choices[identity] = choice
+            if choice.isKnown { settings.familiar.insert(address) }
+            settings.profiles[address] = choice.profile
+        }
+        return settings
+    }
+
+    /// Whether people know a device, and the profile that it has for itself.
+    private func choice(for identity: DeviceIdentity, _ rules: ProfileRules) -> (isKnown: Bool, profile: Int?) {
+        let device = devices.device(identity)
+        let choice = rules.choice(for: device)
+        guard choice.isOwn, case .profile(let id) = choice.route else { return (device.isKnown, nil) }
+        return (device.isKnown, plan.position(of: id))
+    }
+
+    // MARK: Following the link
+
+    /// Takes whoever is there already.
+    mutating func meetNeighbours(_ gateway: inout Gateway) {
+        let now = Clock.unixTime().seconds
+        for neighbour in (try? KernelNeighbour.readAll()) ?? [] { note(neighbour, now) }
+        readLeases()
+        applyDevices(&gateway)
+    }
+
+    /// Takes the kernel's news about who is on the link.
+    mutating func follow(_ monitor: inout NeighbourMonitor?, _ gateway: inout Gateway) {
+        guard monitor != nil else { return }
+        let now = Clock.unixTime().seconds
+        for news in monitor.value.news() {
+            switch news {
+            case .found(let neighbour): note(neighbour, now)
+            case .gone: break
+            case .lost:
+                for neighbour in (try? KernelNeighbour.readAll()) ?? [] { note(neighbour, now) }
+            }
+        }
+        applyDevices(&gateway)
+    }
+
+    private mutating func note(_ neighbour: KernelNeighbour, _ now: Int64) {
+        // A gateway's own uplink has neighbours too, and none of them is a device of the lab.
+        let lan = running.network.lan.map(\.interface)
+        guard lan.isEmpty || lan.contains(neighbour.interface) else { return }
+        devices.note(
+            Sighting(
+                address: neighbour.address, mac: neighbour.hardware, interface: neighbour.interface,
+                seen: now - neighbour.sinceConfirmed.nanoseconds / 1_000_000_000, isRouter: neighbour.isRouter))
+    }
+
+    private mutating func readLeases() {
+        guard let path = plan.effective.configuration.leases,
+            let bytes = try? SmallFile.read(ConfigurationFile.path(of: path, besides: options.configuration), limit: 4 << 20)
+        else { return }
+        devices.setLeases(LeaseFile.parse(bytes.span).leases, at: Clock.unixTime().seconds)
+    }
+
+    /// Has the gateway know addresses that have come, gone or moved.
+    mutating func applyDevices(_ gateway: inout Gateway) {
+        let settings = deviceSettings()
+        guard settings != gateway.routing.devices else { return }
+        do throws(GatewayError) {
+            _ = try gateway.switchTo(plan.routing(settings), drain: .seconds(2))
+        } catch {
+            gateway.say(.error, "devices") { $0.add("cause", "\(error)") }
+        }
+    }
+
+    // MARK: Leases
+
+    /// Ends assignments whose time is over, and warns of those whose end is near.
+    mutating func endLeases(_ now: Int64, _ gateway: inout Gateway) {
+        let assignments = Assignments(plan.effective.assignments)
+        for assignment in assignments.ending(since: lookedAt, at: now) {
+            let label = devices.device(assignment.device).label
+            gateway.say(.notice, "lease-ends") { line in
+                line.add("device", label)
+                line.add("profile", assignment.profile)
+                line.add("seconds", Int((assignment.until ?? now) - now))
+            }
+        }
+        lookedAt = now
+        let expired = assignments.expired(at: now)
+        if !expired.isEmpty { end(expired, &gateway) }
+    }
+
+    private mutating func end(_ ended: [Assignment], _ gateway: inout Gateway) {
+        var state = plan.lab
+        let identities = Set(ended.map(\.device))
+        state.assignments.removeAll { identities.contains($0.device) }
+        let words = ended.map { "\(devices.device($0.device).label) had \($0.profile)" }.joined(separator: ", ")
+        let note = LabStore.Note(by: "starshipd", how: "lease over", summary: words)
+        do throws(ControlError) {
+            _ = try change(to: state, note, drain: .seconds(2), &gateway)
+        } catch {
+            gateway.say(.error, "lease") { $0.add("cause", "\(error)") }
+        }
+    }
+}
+
+extension ProfileChoice {
+    /// Whether the device has the profile for itself.
+    var isOwn: Bool { reason == .assignment || reason == .file }
+}

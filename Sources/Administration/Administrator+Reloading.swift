@@ -1,0 +1,85 @@
+/// The file is read again: on a signal, or when somebody asks.
+
+import Bytes
+import Control
+import Gateway
+import LinuxIO
+import Profiles
+import Routing
+
+extension Administrator {
+    /// Reads the file again and follows it, whole or not at all.
+    mutating func reload(_ by: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+        let former = plan
+        let next: Plan
+        let ring: KeyRing
+        do throws(StartupError) {
+            next = try Plan(reading: options, lab: plan.lab, running: running)
+            ring = try KeyRing(
+                next.effective.configuration, besides: options.configuration, startedAt: startedAt.seconds, former: keys)
+        } catch {
+            throw ControlError(error)
+        }
+        plan = next
+        nameDevices()
+        let counts: RerouteCounts
+        do throws(GatewayError) {
+            counts = try gateway.switchTo(plan.routing(deviceSettings()), drain: .seconds(2))
+        } catch {
+            plan = former
+            nameDevices()
+            throw ControlError(.notApplied, "not applied, what was running goes on: \(error)")
+        }
+        keys = ring
+        report(former, by, counts, &gateway)
+        let changed = next.effective.configuration.differences(from: former.effective.configuration).map(\.description)
+        return answer(
+            to: Change(revision: store.number, counts: counts), changed, warnings: next.effective.notices,
+            needsRestart: next.needsRestart)
+    }
+
+    /// As `reload`, on a signal.
+    mutating func reload(_ gateway: inout Gateway) {
+        do throws(ControlError) {
+            _ = try reload("SIGHUP", &gateway)
+        } catch {
+            gateway.say(.error, "reload") { line in
+                line.add("refused", "\(error)")
+                line.add("meaning", "what was running goes on")
+            }
+        }
+    }
+
+    private func report(_ former: Plan, _ by: String, _ counts: RerouteCounts, _ gateway: inout Gateway) {
+        let needsRestart = plan.needsRestart
+        if !needsRestart.isEmpty {
+            gateway.say(.warning, "reload") { $0.add("needs-restart", needsRestart.joined(separator: " ")) }
+        }
+        for notice in plan.effective.notices where !former.effective.notices.contains(notice) {
+            gateway.say(.notice, "configuration") { $0.add("notice", notice) }
+        }
+        let profile = plan.active.id
+        let mode = plan.resolved.rules(of: profile).mode.rawValue
+        gateway.say(.notice, "switch") { line in
+            line.add("profile", profile)
+            line.add("mode", mode)
+            line.add("by", by)
+            line.add("how", "reload")
+            line.add("reset", counts.reset)
+            line.add("draining", counts.draining)
+        }
+    }
+}
+
+extension ControlError {
+    /// What is wrong with the file, or with what it names.
+    init(_ error: StartupError) {
+        switch error {
+        case .configuration(let file, let wrong):
+            self.init(wrong)
+            message = "\(file): \(message)"
+        default:
+            self.init(.unavailable, "\(error)")
+        }
+    }
+}

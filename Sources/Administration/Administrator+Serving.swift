@@ -1,0 +1,136 @@
+/// The administrator at work: it waits for what the gateway does not do by itself.
+
+import Addresses
+import Bytes
+import Control
+import Devices
+import Gateway
+import LinuxIO
+import Profiles
+import Upstreams
+
+/// What the loop watches besides the gateway.
+struct Watches: ~Copyable {
+    /// Under which number the gateway says that each is readable.
+    enum Number {
+        static let control: UInt32 = 0
+        static let neighbours: UInt32 = 1
+        static let trial: UInt32 = 2
+    }
+
+    var server: ControlServer
+    /// Nil without netlink: there are no devices but those of addresses.
+    var neighbours: NeighbourMonitor?
+}
+
+extension Administrator {
+    /// Starts a gateway, says so, and serves until it ends; returns whether the end was a wanted one.
+    public mutating func serve() throws(StartupError) -> Bool {
+        let settings = try settings()
+        // Whoever finds the socket taken has not touched the machine's network yet.
+        var watches = Watches(server: try openDoors(settings), neighbours: try? NeighbourMonitor())
+        var gateway = try start(settings)
+        do throws(GatewayError) {
+            try gateway.watch(watches.server.descriptor, as: Watches.Number.control)
+            if watches.neighbours != nil {
+                try gateway.watch(watches.neighbours.value.descriptor, as: Watches.Number.neighbours)
+            }
+            if let trials { try gateway.watch(trials.bell.descriptor.number, as: Watches.Number.trial) }
+        } catch {
+            gateway.stop()
+            throw .gateway(error)
+        }
+        gateway.announce()
+        begin(&gateway)
+        return run(&gateway, &watches)
+    }
+
+    private func start(_ settings: GatewaySettings) throws(StartupError) -> Gateway {
+        do throws(GatewayError) {
+            return try Gateway.start(settings, capture: capture)
+        } catch {
+            throw .gateway(error)
+        }
+    }
+
+    private mutating func run(_ gateway: inout Gateway, _ watches: inout Watches) -> Bool {
+        while true {
+            seeToIt(&gateway)
+            switch gateway.next(until: min(nextDeadline(), watches.server.deadline)) {
+            case .ended(let isWanted):
+                closeDoors()
+                return isWanted
+            case .reload: reload(&gateway)
+            case .readable(Watches.Number.neighbours): follow(&watches.neighbours, &gateway)
+            case .readable(Watches.Number.trial): judge(&gateway)
+            case .readable, .time: break
+            }
+            // Also when nothing came: connections that say nothing end.
+            watches.server.serve(now: Clock.now()) { request in answer(request, &gateway) }
+        }
+    }
+
+    /// The Unix socket, and TCP listeners for those who sign.
+    private func openDoors(_ settings: GatewaySettings) throws(StartupError) -> ControlServer {
+        let group = try running.control.map(Self.group) ?? nil
+        do throws(SystemCallError) {
+            var server = try ControlServer()
+            if let control = running.control {
+                let socket = try Socket.listenUnix(at: control.socket, group: group)
+                try server.add(ControlDoor(unix: socket))
+            }
+            for address in running.push?.listen ?? [] {
+                let socket = try Socket.listen(on: address, backlog: 64, mark: settings.routing.direct.mark)
+                try server.add(ControlDoor(tcp: socket, allow: (running.push?.allow ?? []) + Self.loopback))
+            }
+            return server
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    private static func group(of control: ControlOptions) throws(StartupError) -> UInt32? {
+        guard let name = control.group else { return nil }
+        guard let group = GroupName.id(of: name) else { throw .group(name) }
+        return group
+    }
+
+    private func closeDoors() {
+        if let control = running.control { Socket.remove(control.socket) }
+    }
+
+    /// What is said at the start, and what has to be gone back to.
+    private mutating func begin(_ gateway: inout Gateway) {
+        for words in store.recovered {
+            gateway.say(.warning, "store") { $0.add("recovered", words) }
+        }
+        if let trouble = store.trouble {
+            gateway.say(.warning, "store") { line in
+                line.add("cause", trouble)
+                line.add("meaning", "switches are forgotten at the next start")
+            }
+        }
+        for notice in plan.effective.notices { gateway.say(.notice, "configuration") { $0.add("notice", notice) } }
+        meetNeighbours(&gateway)
+    }
+
+    /// When something has to be seen to at the latest; the calendar may jump, so it is looked at once a minute.
+    private func nextDeadline() -> Instant {
+        let now = Clock.unixTime().seconds
+        let moments = [Assignments(plan.effective.assignments).nextMoment(after: now), plan.lab.unconfirmed?.until]
+        guard let next = moments.compactMap(\.self).min() else { return .never }
+        return Clock.now() + .seconds(min(max(0, next - now), 60)) + .milliseconds(20)
+    }
+
+    /// Sees to leases and confirmations whose time has come.
+    private mutating func seeToIt(_ gateway: inout Gateway) {
+        let now = Clock.unixTime().seconds
+        endLeases(now, &gateway)
+        if let unconfirmed = plan.lab.unconfirmed, unconfirmed.until <= now {
+            takeBack(unconfirmed, because: "nobody confirmed it in time", &gateway)
+        }
+    }
+
+    static let loopback = [IPPrefix(IPAddress(v4: 0x7f00_0000), length: 8), IPPrefix(IPAddress(high: 0, low: 1), length: 128)]
+        .compactMap(\.self)
+}

@@ -1,0 +1,73 @@
+/// # Administration: from what people say to what the gateway does
+///
+/// The administrator stands between requests and the gateway. It knows the file, the lab's state and the devices; each
+/// change goes the same way, whole or not at all:
+///
+///     request ──▶ new LabState ──▶ Plan (validated whole) ──▶ Revision on the disk ──▶ Gateway.switchTo ──▶ counts
+///
+/// Where the disk or the kernel refuses, what was running goes on, and the store says what is running.
+
+import Bytes
+public import Capture
+import Control
+import Devices
+public import Gateway
+import LinuxIO
+public import Profiles
+import Routing
+import Store
+
+public struct Administrator {
+    /// Where the program is told what to do.
+    let options: CommandLineOptions
+    let version: String
+    let startedAt = Clock.unixTime()
+    /// The configuration that the gateway was started with: parts of it stay until the next start.
+    let running: Configuration
+    var plan: Plan
+    let store: LabStore
+    var devices = DeviceTable()
+    /// Those who sign links and pushes.
+    var keys: KeyRing
+    /// When leases were last looked at, in seconds since 1970.
+    var lookedAt: Int64 = 0
+    /// What was found out about upstreams that a change has brought; nil without a descriptor for it.
+    let trials = try? Trials()
+    /// The file of the capture that runs.
+    var captureFile: String?
+
+    /// Reads the configuration and the lab's state; nothing is opened but the store.
+    public init(_ options: CommandLineOptions, version: String) throws(StartupError) {
+        self.options = options
+        self.version = version
+        let file = try ConfigurationFile.parse(options)
+        store = try LabStore.open(in: file.state)
+        plan = try Plan(reading: options, lab: store.state)
+        running = plan.resolved.configuration
+        keys = try KeyRing(running, besides: options.configuration, startedAt: startedAt.seconds)
+        nameDevices()
+    }
+
+    /// What a gateway is started with.
+    public func settings() throws(StartupError) -> GatewaySettings {
+        var settings = try Translation.settings(plan.resolved, path: options.configuration)
+        settings.routing = plan.routing(deviceSettings())
+        return settings
+    }
+
+    /// Which packets the options want to be written.
+    public var capture: CaptureSettings? {
+        options.capture.map {
+            CaptureSettings(
+                path: $0.file, filter: $0.filter, snapLength: $0.snap, fileSize: $0.size, fileCount: $0.files)
+        }
+    }
+
+    /// Reads everything that a start would read, and opens nothing.
+    public static func check(_ options: CommandLineOptions) throws(StartupError) -> ResolvedConfiguration {
+        let resolved = try ConfigurationFile.read(options)
+        _ = try Translation.settings(resolved, path: options.configuration)
+        _ = try KeyRing(resolved.configuration, besides: options.configuration, startedAt: 0)
+        return resolved
+    }
+}

@@ -1,0 +1,92 @@
+/// Answers, and how they are written.
+
+public import Profiles
+
+/// What a request is answered.
+public struct ControlAnswer: Equatable, Sendable {
+    public var status: Int
+    public var content: Content
+    /// The methods that a path has, for 405.
+    public var allowed: [String] = []
+    /// Further fields of the head: those of a signature.
+    public var fields: [(name: String, value: String)] = []
+
+    public enum Content: Equatable, Sendable {
+        case json(JSON)
+        /// A document that is there already.
+        case document(String, type: String)
+
+        var text: String {
+            switch self {
+            case .json(let json): json.text + "\n"
+            case .document(let text, type: _): text
+            }
+        }
+
+        var type: String {
+            switch self {
+            case .json: "application/json"
+            case .document(_, let type): type
+            }
+        }
+    }
+
+    public init(_ json: JSON, status: Int = 200) {
+        self.status = status
+        content = .json(json)
+    }
+
+    public init(document: String, type: String) {
+        status = 200
+        content = .document(document, type: type)
+    }
+
+    public init(_ error: ControlError) {
+        status = error.status
+        content = .json(error.json)
+        allowed = error.allowed
+    }
+
+    /// The octets of the body.
+    public var body: String { content.text }
+
+    public static func == (left: ControlAnswer, right: ControlAnswer) -> Bool {
+        left.status == right.status && left.content == right.content && left.allowed == right.allowed
+    }
+
+    /// Appends the answer; of an answer to HEAD the body stays away (RFC 9110, section 9.3.2).
+    ///
+    /// Nothing here gives another origin leave to read it: there is no CORS field, ever.
+    func write(into output: inout [UInt8], isHead: Bool, closes: Bool) {
+        let body = body
+        var head = "HTTP/1.1 \(status) \(Self.reason(status))\r\nContent-Type: \(content.type)\r\n"
+        head += "Content-Length: \(body.utf8.count)\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+        if !allowed.isEmpty { head += "Allow: \(allowed.joined(separator: ", "))\r\n" }
+        for field in fields { head += "\(field.name): \(field.value)\r\n" }
+        if closes { head += "Connection: close\r\n" }
+        output.append(contentsOf: (head + "\r\n").utf8)
+        if !isHead { output.append(contentsOf: body.utf8) }
+    }
+
+    private static func reason(_ status: Int) -> String {
+        switch status {
+        case 200: "OK"
+        case 201: "Created"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 405: "Method Not Allowed"
+        case 408: "Request Timeout"
+        case 409: "Conflict"
+        case 413: "Content Too Large"
+        case 415: "Unsupported Media Type"
+        case 421: "Misdirected Request"
+        case 422: "Unprocessable Content"
+        case 431: "Request Header Fields Too Large"
+        case 503: "Service Unavailable"
+        case 505: "HTTP Version Not Supported"
+        default: "Error"
+        }
+    }
+}

@@ -1,0 +1,125 @@
+/// What the API can be asked: one case for each method of each path.
+
+public import Bytes
+
+/// A request whose path, parameters and keys make sense; whether it can be carried out is seen by who does it.
+public enum ControlCall: Equatable, Sendable {
+    case status
+    case profiles
+    case profile(String)
+    /// The body is the profile in the configuration's notation.
+    case putProfile(String, confirm: Int?)
+    case deleteProfile(String, moveTo: String?)
+    case activate(Activation)
+    case release(Scope, Manner)
+    case devices
+    case device(String)
+    /// Nil: the device's name is forgotten.
+    case name(device: String, String?)
+    case configuration
+    /// The body is the overlay.
+    case putConfiguration(confirm: Int?)
+    case reload
+    case rollBack(Int)
+    case confirm(Int)
+    case history
+    case differences
+    case export
+    case makeLink(LinkWish)
+    case applyLink(LinkUse)
+    case flows(FlowQuestion)
+    case explain(Explained)
+    case why(device: String, host: String?)
+    case startCapture(CaptureWish)
+    case stopCapture
+    case description
+
+    /// Whom a switch moves.
+    public enum Scope: Equatable, Sendable {
+        /// A name, a MAC or an address.
+        case device(String)
+        /// The gateway's default; with `override` also those that have a profile of their own.
+        case all(override: Bool)
+    }
+
+    /// How flows whose way has changed end.
+    public struct Manner: Equatable, Sendable {
+        /// How long those that move may take to fall idle; zero: all end at once.
+        public var drain = Interval.seconds(2)
+
+        public init() {}
+    }
+
+    /// How long an assignment lasts.
+    public enum Duration: Equatable, Sendable {
+        /// As the configuration says.
+        case usual
+        case time(Interval)
+        case forever
+    }
+
+    public struct Activation: Equatable, Sendable {
+        public var profile: String
+        public var scope: Scope
+        public var duration = Duration.usual
+        public var manner = Manner()
+        /// Taken back after so many seconds unless it is confirmed.
+        public var confirm: Int?
+    }
+
+    public struct LinkUse: Equatable, Sendable {
+        public var link: String
+        /// Nil with `isCheck` alone.
+        public var scope: Scope?
+        public var duration = Duration.usual
+        public var manner = Manner()
+        /// Says what it would do, and does nothing.
+        public var isCheck = false
+    }
+
+    public struct LinkWish: Equatable, Sendable {
+        public enum Content: Equatable, Sendable {
+            case profile(String)
+            case proxy(Proxy)
+        }
+
+        public struct Proxy: Equatable, Sendable {
+            public var name: String?
+            public var type: String
+            public var host: String
+            public var port: Int
+            public var domains: [String]
+            public var key: String
+            public var duration: Interval
+            public var isForThisGateway: Bool
+            public var isForOnce: Bool
+        }
+
+        public var content: Content
+        /// The host of `http://HOST/a?`; nil: `starship://activate?`.
+        public var page: String?
+    }
+
+    public struct FlowQuestion: Equatable, Sendable {
+        public var device: String?
+        public var profile: String?
+        /// The most flows that are listed.
+        public var limit = 200
+    }
+
+    public struct Explained: Equatable, Sendable {
+        public var host: String
+        public var port: Int?
+        public var device: String?
+        public var isUDP = false
+    }
+
+    public struct CaptureWish: Equatable, Sendable {
+        /// A file name alone, in the state directory's `captures`.
+        public var file: String?
+        public var filter: String?
+        public var snap: Int?
+        public var size: Int?
+        public var files: Int?
+    }
+}

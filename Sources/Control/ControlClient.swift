@@ -1,0 +1,61 @@
+/// The other end of the control socket, for `starshipctl`: one request a connection, and everything has an end.
+
+public import Bytes
+public import LinuxIO
+
+/// Where a daemon listens, and how much of its answer is taken.
+public struct ControlClient: Sendable {
+    public let socket: String
+    /// The most octets of an answer's body.
+    public var limit = 32 << 20
+
+    public init(socket: String) { self.socket = socket }
+
+    /// Asks, and waits for the whole answer; the time is for all of it.
+    public func ask(
+        _ method: String, _ target: String, body: [UInt8]?, within time: Interval = .seconds(30)
+    ) throws(ControlClientError) -> ControlReply {
+        let deadline = Clock.now() + time
+        let connection: Socket
+        do throws(SystemCallError) {
+            connection = try Socket.connectUnix(to: socket)
+        } catch {
+            throw .noDaemon(socket: socket, error.errno, group: FileOwner.group(of: socket))
+        }
+        do throws(ExchangeError) {
+            return try HTTPExchange.run(
+                connection, request: Self.request(method, target, body), limit: limit, until: deadline)
+        } catch {
+            throw .exchange(socket: socket, error)
+        }
+    }
+
+    private static func request(_ method: String, _ target: String, _ body: [UInt8]?) -> [UInt8] {
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\n"
+        if let body { head += "Content-Type: application/json\r\nContent-Length: \(body.count)\r\n" }
+        return Array((head + "Connection: close\r\n\r\n").utf8) + (body ?? [])
+    }
+}
+
+/// Why there is no answer.
+public enum ControlClientError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Nobody is at the socket, or nobody may go there; `group` is the one that may.
+    case noDaemon(socket: String, ErrorNumber, group: String?)
+    case exchange(socket: String, ExchangeError)
+
+    public var description: String {
+        switch self {
+        case .noDaemon(let socket, .accessDenied, let group):
+            "\(socket): found a socket that you may not use (\(ErrorNumber.accessDenied)); expected to be root"
+                + (group.map { " or in the group \($0) (sudo usermod -aG \($0) YOU, then log in again)" } ?? "")
+        case .noDaemon(let socket, let reason, group: _):
+            "\(socket): found no daemon (\(reason)); is starshipd running? (--socket PATH names another place)"
+        case .exchange(let socket, let error): "\(socket): \(error)"
+        }
+    }
+
+    /// Whether nobody has read the request.
+    public var isNoDaemon: Bool {
+        if case .noDaemon = self { true } else { false }
+    }
+}

@@ -1,0 +1,92 @@
+/// The state of a gateway as people ask for it.
+
+public import Addresses
+public import Bytes
+import LinuxIO
+import Network
+import Routing
+import Upstreams
+
+/// Figures of one moment.
+public struct GatewayStatus: Sendable {
+    public var flows = 0
+    public var halfOpen = 0
+    public var datagramFlows = 0
+    /// Octets of flow buffers that the kernel has given.
+    public var bufferBytes = 0
+    public var descriptors = 0
+    public var residentKiB = 0
+    /// Open flows by how far they have come, by profile, and by the device's address.
+    public var states: [String: Int] = [:]
+    public var profiles: [String: Int] = [:]
+    public var devices: [IPAddress: Int] = [:]
+    /// Ended flows by their reason.
+    public var reasons: [String: Int] = [:]
+    public var counters: [String: Int] = [:]
+    /// What is not as it should be about the network, and which devices insist on another resolver.
+    public var notices: [String] = []
+    public var insists: [String] = []
+}
+
+/// What flows have shown about an upstream.
+public enum UpstreamCondition: String, Sendable {
+    case ok
+    case lost
+    case credentialsRejected
+    /// Nobody has used it.
+    case unknown
+}
+
+extension Gateway {
+    /// Asks every worker and the kernel.
+    public mutating func status() -> GatewayStatus {
+        var status = GatewayStatus()
+        for report in workerReports() {
+            status.flows += report.flows
+            status.halfOpen += report.halfOpen
+            status.datagramFlows += report.datagramFlows
+            status.bufferBytes += report.chunksResident * BufferPool.chunkSize
+            status.states.merge(report.states, uniquingKeysWith: +)
+            status.profiles.merge(report.profiles, uniquingKeysWith: +)
+            status.devices.merge(report.devices, uniquingKeysWith: +)
+            status.reasons.merge(report.reasons, uniquingKeysWith: +)
+            for (name, value) in report.counters.named { status.counters[name, default: 0] += value }
+        }
+        for (name, value) in shared.service?.counters.named ?? [] { status.counters[name, default: 0] += value }
+        status.descriptors = DescriptorLimit.used()
+        status.residentKiB = ProcessMemory.resident() >> 10
+        if keeper != nil {
+            status.notices = keeper.value.notices.map(\.description)
+            status.insists = keeper.value.insistences().map(\.description)
+        }
+        return status
+    }
+
+    /// When a device last asked our DNS service; nil: never, as far as is remembered.
+    public func lastQuestion(of device: IPAddress) -> Instant? { shared.service?.lastQuestion(of: device) }
+
+    /// The resolvers that are asked for real answers.
+    public var resolvers: [SocketAddress] { shared.service?.resolvers.map(\.address) ?? [] }
+
+    /// What flows have shown about a profile's upstream.
+    public func condition(ofProfile position: Int) -> UpstreamCondition {
+        let upstream = shared.policy.upstreams[position]
+        if upstream.credentialsAreLockedOut(at: Clock.now()) { return .credentialsRejected }
+        if upstream.isLost(at: Clock.now()) { return .lost }
+        return upstream.hasWorked ? .ok : .unknown
+    }
+
+    /// What is routed into the TUN device for devices with a profile (`names` or `all`), and what forces it.
+    public func capture(ofProfile position: Int) -> (what: String, because: String?) {
+        switch shared.policy.capture(ofProfile: position) {
+        case .names: ("names", nil)
+        case .all(let because): ("all", because)
+        }
+    }
+
+    /// The position of the profile of a device without one of its own: its network's, else the gateway's.
+    public func usualProfile(of device: IPAddress) -> Int {
+        let settings = shared.policy.settings
+        return settings.scopes.first { $0.network.contains(device) }?.profile ?? settings.active
+    }
+}

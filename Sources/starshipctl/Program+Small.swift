@@ -1,0 +1,60 @@
+/// Commands of a few lines: version, confirm, keygen, and what completion asks.
+
+import Commands
+import Control
+import LinuxIO
+import Profiles
+
+extension Program {
+    /// Both versions, as far as there is a daemon.
+    func version() -> Int32 {
+        let daemon = (try? found(.status))?["version"].text
+        if invocation.isJSON {
+            return print(
+                JSON.members(["starshipctl": .string(ProgramVersion.text), "starshipd": daemon.map(JSON.string)]).text
+                    + "\n")
+        }
+        return print(
+            "starshipctl \(ProgramVersion.text)\n"
+                + (daemon.map { "starshipd \($0), at \(client.socket)\n" } ?? "no daemon at \(client.socket)\n"))
+    }
+
+    /// Keeps what waits for it.
+    func confirm() throws(Failure) -> Int32 {
+        guard let revision = try found(.status)["pending"]["revision"].integer else {
+            throw Failure("found nothing that waits for it; expected a push or a switch with --confirm")
+        }
+        return try show(try ask(.confirm(revision)), .confirmed)
+    }
+
+    /// Makes a key in a new file; the key itself is never shown.
+    func makeKey(_ file: String?) throws(Failure) -> Int32 {
+        var random = SystemRandom()
+        let octets = (0..<KeyFile.octets).map { _ in UInt8.random(in: 0...255, using: &random) }
+        // The name is drawn apart: it must say nothing of the key.
+        let path = file ?? KeyFile.name((0..<4).map { _ in UInt8.random(in: 0...255, using: &random) })
+        guard let id = KeyFile.id(of: path) else { preconditionFailure("a key without an id") }
+        do throws(SystemCallError) {
+            try SmallFile.create(path, with: Array(KeyFile.text(octets).utf8), mode: 0o600)
+        } catch {
+            guard error.errno == .fileExists else { throw Failure("\(error)") }
+            throw Failure("\(path): found a file; expected a new name: a key is never overwritten")
+        }
+        let whole = SmallFile.wholePath(path)
+        if invocation.isJSON {
+            return print(JSON.members(["id": .string(id), "file": .string(whole)]).text + "\n")
+        }
+        return print("key \(id), in \(whole) (mode 0600)\n\(KeyFile.line(id: id, file: whole))\n")
+    }
+
+    /// One word a line; without a daemon none, and no complaint in the middle of somebody's typing.
+    func offer(_ kind: Candidates) -> Int32 {
+        let words: [String]
+        switch kind {
+        case .profiles: words = ((try? found(.profiles))?["profiles"].elements ?? []).compactMap { $0["id"].text }
+        case .devices: words = ((try? found(.devices))?["devices"].elements ?? []).compactMap { $0["id"].text }
+        case .none, .files, .words: words = []
+        }
+        return print(words.map { $0 + "\n" }.joined())
+    }
+}
