@@ -1,5 +1,6 @@
 /// Commands about what the gateway is told: documents, revisions, keys, captures.
 
+internal import Bytes
 internal import Profiles
 
 extension CommandTable {
