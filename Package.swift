@@ -81,7 +81,7 @@ let package = Package(
         program("starshipd", ["Administration", "Profiles", "LinuxIO", "Network"]),
         program(
             "starshipctl",
-            ["Commands", "Control", "Profiles", "QRCode", "LinuxIO", "Addresses", "Bytes", "Names", "Wire"]),
+            ["Commands", "Control", "Profiles", "QRCode", "LinuxIO", "Addresses", "Bytes", "Wire"]),
         program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire", "Routing"]),
 
         // Tests, and the programs that they need

@@ -8,7 +8,6 @@ import Bytes
 import Commands
 import Control
 import LinuxIO
-import Names
 import Wire
 
 struct Fetch {
@@ -28,19 +27,9 @@ struct Fetch {
         self.limit = limit
     }
 
-    /// The resolvers that one word of the daemon's status names: an address with or without a port, or `system`.
-    static func resolvers(_ text: String) -> [SocketAddress] {
-        guard text == "system" else {
-            return (IPAddress(parsing: text).map { SocketAddress($0, 53) } ?? SocketAddress(parsing: text)).map { [$0] }
-                ?? []
-        }
-        // As the daemon reads them: a stub on this machine asks somebody else, perhaps us.
-        for file in ["/etc/resolv.conf", "/run/systemd/resolve/resolv.conf"] {
-            let bytes = (try? SmallFile.read(file, limit: 65_536)) ?? []
-            let servers = ResolverList.parse(String(decoding: bytes, as: UTF8.self)).withoutStubs
-            if !servers.isEmpty { return servers.map { SocketAddress($0, 53) } }
-        }
-        return []
+    /// Reads a resolver as the daemon's status names it, with or without a port.
+    static func resolver(_ text: String) -> SocketAddress? {
+        IPAddress(parsing: text).map { SocketAddress($0, 53) } ?? SocketAddress(parsing: text)
     }
 
     /// The body of a reply with status 200; nothing else counts, and no redirect is followed.

@@ -48,7 +48,7 @@ extension Program {
     private func fetch(_ address: WebAddress) throws(Failure) -> [UInt8] {
         let status = try found(.status)
         var fetch = Fetch(address, limit: Self.limit)
-        fetch.resolvers = status["resolvers"].elements.flatMap { $0.raw.map(Fetch.resolvers) ?? [] }
+        fetch.resolvers = status["resolvers"].elements.compactMap { $0.raw.flatMap(Fetch.resolver) }
         if let mark = status["mark"].integer.flatMap(UInt32.init(exactly:)), Socket.mayMark() { fetch.mark = mark }
         do throws(FetchError) {
             return try fetch.run()
