@@ -16,6 +16,11 @@ extension Administrator {
     }
 
     private mutating func verify(_ request: ControlRequest) throws(ControlError) -> LinkKey {
+        let hosts = (running.push?.listen ?? []).flatMap { [$0.description, "\(keys.gateway):\($0.port)"] }
+        guard hosts.contains(request.host) else {
+            throw ControlError(
+                .misdirected, "Host: found another one; expected one of \(hosts.joined(separator: ", "))", path: "Host")
+        }
         guard let headers = PushSignature(request) else {
             throw ControlError(
                 .forbidden,

@@ -9,25 +9,43 @@ import LinuxIO
 import Profiles
 
 extension Administrator {
-    func listDevices(_ gateway: inout Gateway) -> ControlAnswer {
+    mutating func listDevices(_ gateway: inout Gateway) -> ControlAnswer {
+        readLeases()
+        let looks = looks(gateway)
         let status = gateway.status()
-        let list = devices.devices.map { json($0, status) }
+        let list = devices.devices.map { json($0, status, looks) }
         return ControlAnswer(.members(["devices": .array(list)]))
     }
 
-    func device(_ text: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+    mutating func device(_ text: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+        readLeases()
         let identity = try find(text)
+        let looks = looks(gateway)
         let status = gateway.status()
-        return ControlAnswer(json(devices.device(identity), status))
+        return ControlAnswer(json(devices.device(identity), status, looks))
     }
 
-    private func json(_ device: Device, _ status: GatewayStatus) -> JSON {
+    /// By their SYNs: which addresses have several machines behind them.
+    private func looks(_ gateway: borrowing Gateway) -> SharedAddresses {
+        var looks = SharedAddresses()
+        let syns = gateway.activities().values.flatMap(\.syns).sorted { $0.at < $1.at }
+        for syn in syns {
+            looks.observe(
+                ObservedSYN(
+                    client: syn.client, destination: syn.target, timeToLive: syn.hopLimit, timestamp: syn.timestamp,
+                    at: syn.at))
+        }
+        return looks
+    }
+
+    private func json(_ device: Device, _ status: GatewayStatus, _ looks: SharedAddresses) -> JSON {
         let choice = profileRules.choice(for: device)
         var profile: String?
         if case .profile(let id) = choice.route { profile = id }
         var marks: [String] = []
         if device.isRouter { marks.append("says that it is a router") }
         for address in device.addresses {
+            marks += looks.marks(of: address, at: Clock.now()).map(\.description)
             marks += status.insists.filter { $0.hasPrefix("\(address) ") }
         }
         return .members([
@@ -75,7 +93,8 @@ extension Administrator {
             name.map { "\(before?.name ?? "\(identity)") is called \($0)" } ?? "\(before?.name ?? "") is forgotten"
         let note = LabStore.Note(by: by, how: "name", summary: words)
         _ = try change(to: state, note, drain: .seconds(2), &gateway)
+        let looks = looks(gateway)
         let status = gateway.status()
-        return ControlAnswer(json(devices.device(identity), status))
+        return ControlAnswer(json(devices.device(identity), status, looks))
     }
 }

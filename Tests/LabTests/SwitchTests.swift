@@ -36,7 +36,8 @@ struct SwitchLab {
             .internet,
             [
                 "dnsmasq", "--keep-in-foreground", "--conf-file=/dev/null", "--no-resolv", "--no-hosts", "--user=root",
-                "--pid-file=", "--listen-address=10.77.0.2", "--bind-interfaces", "--log-facility=-", "--local=/example/",
+                "--pid-file=", "--listen-address=10.77.0.2", "--bind-interfaces", "--log-facility=-",
+                "--local=/example/",
                 "--host-record=web.example,198.51.100.10",
             ])
         try servers.waitFor("ready")
@@ -116,6 +117,75 @@ extension LabTests {
             try lab.done("release", "--device", "pixel")
             #expect(try lab.page(.tablet).hasPrefix("peer"))
             #expect(lab.flows(of: "10.9.0.3", through: "lab") == 2)
+        }
+
+        @Test("a scanned code moves the device on its next request, and not a byte of the other one's flows changes")
+        func scans() throws {
+            let lab = try SwitchLab()
+            let proxy = try Upstream.mitmproxy.start(in: lab.lab)
+            let fake =
+                try lab.lab.run(.device, ["dig", "+short", "@10.9.0.1", "web.example", "A"]).output
+                .split(separator: "\n").first.map(String.init) ?? ""
+            let talk = try lab.lab.start(.device, Lab.python(["routes.py", "talk", fake, "20"]))
+            try talk.waitFor("peer")
+            let code = lab.lab.directory.appending(path: "mitm.png").path
+            try lab.done("qr", "mitm", "--png", code)
+            // Read by a program that knows nothing of ours.
+            let read = try lab.lab.run(.gateway, ["zbarimg", "--quiet", "--raw", code]).output
+            #expect(read == "starship://activate?v=1&profile=mitm\n")
+            let scan = try lab.control(["scan", "--device", "pixel"], input: read)
+            #expect(scan.status == 0 && scan.output.contains("pixel"), "\(scan)")
+            #expect(try lab.page(.tablet).hasPrefix("peer 10.78.0.1"))
+            #expect(lab.flows(of: "10.9.0.3", through: "mitm") == 1, "\(lab.daemon.program.errors.suffix(3000))")
+            #expect(proxy.isRunning)
+            let lines = talk.output.split(separator: "\n")
+            #expect(Lab.wait(3) { talk.output.split(separator: "\n").count > lines.count + 5 })
+            #expect(talk.isRunning && !talk.output.contains("broken"))
+            #expect(try lab.page(.device).hasPrefix("peer"))
+            #expect(lab.flows(of: "10.9.0.2", through: "mitm") == 0)
+        }
+
+        // B160: after the command returns, new flows go the new way; an old one is reset when it falls idle.
+        @Test("flows that move get two seconds, idle ones none, and the answer counts both")
+        func drains() throws {
+            let lab = try SwitchLab()
+            let fake =
+                try lab.lab.run(.device, ["dig", "+short", "@10.9.0.1", "web.example", "A"]).output
+                .split(separator: "\n").first.map(String.init) ?? ""
+            let moving = try lab.lab.start(.device, Lab.python(["routes.py", "talk", fake, "20"]))
+            try moving.waitFor("peer")
+            let idle = try lab.lab.start(.device, Lab.python(["routes.py", "wait", fake, "20"]))
+            try idle.waitFor("open")
+            sleep(2)
+            let answer = try lab.done("--json", "use", "embedded", "--all")
+            #expect(answer.contains("\"flows\":{\"reset\":1,\"draining\":1,"), "\(answer)")
+            #expect(Lab.wait(0.5) { idle.output.contains("reset") }, "\(idle.output)")
+            #expect(moving.isRunning && !moving.output.contains("broken"))
+            #expect(
+                Lab.wait(3) { moving.output.contains("broken ConnectionResetError") }, "\(moving.output.suffix(100))")
+            #expect(try lab.page(.device).hasPrefix("peer 10.78.0.1"))
+            #expect(lab.flows(of: "10.9.0.2", through: "embedded") == 1)
+        }
+
+        @Test("a lease ends by itself, and a blocked newcomer is served once it has a name")
+        func leases() throws {
+            let lab = try SwitchLab(more: "newDevices: \"block\",")
+            #expect(try lab.page(.device).hasPrefix("failed"))
+            #expect(try lab.page(.tablet).hasPrefix("peer"))
+            try lab.done("devices", "name", "10.9.0.2", "phone")
+            #expect(try Lab.wait(3) { try lab.page(.device).hasPrefix("peer") })
+            let refused = try lab.control(["use", "embedded"])
+            #expect(refused.status == 64 && refused.errors.contains("--device"), "\(refused)")
+            try lab.done("use", "embedded", "--device", "phone", "--for", "1m")
+            let devices = try lab.done("--json", "devices", "phone")
+            #expect(devices.contains("\"profileBy\":\"assignment\""), "\(devices)")
+            // A switch of all names who keeps what it has.
+            let all = try lab.done("use", "mitm", "--all")
+            #expect(all.contains("phone"), "\(all)")
+            let moved = try lab.done("use", "mitm", "--all", "--override")
+            #expect(!moved.contains("keep"), "\(moved)")
+            let again = try lab.done("--json", "devices", "phone")
+            #expect(again.contains("\"profile\":\"mitm\"") && again.contains("\"profileBy\":\"default\""), "\(again)")
         }
     }
 }
