@@ -11,7 +11,16 @@ extension Administrator {
     mutating func answer(_ request: ControlRequest, _ gateway: inout Gateway) -> ControlAnswer {
         do throws(ControlError) {
             let asker = try admit(request)
-            return seal(try answer(request, asker, &gateway), to: request)
+            return seal(carryOut(request, asker, &gateway), to: request)
+        } catch {
+            return ControlAnswer(error)
+        }
+    }
+
+    /// Whoever was admitted is also refused in our name.
+    private mutating func carryOut(_ request: ControlRequest, _ by: String, _ gateway: inout Gateway) -> ControlAnswer {
+        do throws(ControlError) {
+            return try answer(request, by, &gateway)
         } catch {
             return ControlAnswer(error)
         }

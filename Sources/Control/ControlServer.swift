@@ -13,6 +13,8 @@ public import LinuxIO
 public struct ControlServer: ~Copyable {
     /// The most connections at a time.
     public static let connectionLimit = 64
+    /// How long nobody is taken in where there is no descriptor for anybody.
+    private static let rest = Interval.milliseconds(100)
     /// How many newcomers, pieces and answers one call serves, for each door or connection; the rest gets the next.
     private static let turn = 16
 
@@ -32,6 +34,8 @@ public struct ControlServer: ~Copyable {
 
     private var poller: Poller
     private var doors: [ControlDoor] = []
+    /// When the doors are looked at again; never: they are watched.
+    private var reopening = Instant.never
     private var connections = Slab<Connection>()
     private var events = [PolledEvent](repeating: .none, count: 2 * connectionLimit)
 
@@ -60,6 +64,7 @@ public struct ControlServer: ~Copyable {
             }
             serve(handle, event, now, answer)
         }
+        if reopening <= now { watchDoors(true) }
         // Newcomers come last: they may get the places of those whose events these were.
         for event in events[..<count] where event.token < Self.firstToken { accept(Int(event.token), now) }
         expire(now)
@@ -71,10 +76,17 @@ public struct ControlServer: ~Copyable {
     private static func token(_ handle: Handle) -> UInt64 { firstToken + UInt64(handle.index) }
 
     private mutating func accept(_ door: Int, _ now: Instant) {
-        for _ in 0..<Self.turn {
-            guard let peer = doors[door].accept() else { return }
+        for taken in 0..<Self.turn {
+            guard let peer = doors[door].accept() else {
+                // Somebody waits and can't be taken in: without a rest that would be asked all the time.
+                if taken == 0 {
+                    watchDoors(false)
+                    reopening = now + Self.rest
+                }
+                return
+            }
             let source = peer.source
-            guard makeRoom(for: source) else { continue }
+            guard peer.isWelcome, makeRoom(for: source) else { continue }
             let session = ControlSession(source: source, now: now)
             let handle = connections.insert(
                 Connection(socket: peer.takeSocket(), session: session, isLocal: source.isLocal, active: now))
@@ -84,6 +96,14 @@ public struct ControlServer: ~Copyable {
             } catch {
                 drop(handle)
             }
+        }
+    }
+
+    private mutating func watchDoors(_ isWatching: Bool) {
+        reopening = .never
+        for (index, door) in doors.enumerated() {
+            try? poller.modify(
+                door.socket.descriptor.number, token: UInt64(index), events: isWatching ? .readable : [])
         }
     }
 
@@ -175,7 +195,7 @@ public struct ControlServer: ~Copyable {
     private mutating func drop(_ handle: Handle) { _ = connections.remove(handle) }
 
     private mutating func expire(_ now: Instant) {
-        deadline = .never
+        deadline = reopening
         for place in 0..<connections.capacity {
             guard let handle = connections.handle(at: place) else { continue }
             let end = connections[handle].session.deadline
@@ -213,25 +233,26 @@ public final class ControlDoor: Sendable {
     struct Visitor: ~Copyable {
         var socket: Socket
         let source: ControlRequest.Source
+        /// False for a stranger, who is turned away.
+        var isWelcome = true
 
         consuming func takeSocket() -> Socket { socket }
     }
 
+    /// Nil when nobody waits, or nobody can be taken in just now.
     func accept() -> Visitor? {
         if isLocal {
             guard let peer = socket.acceptUnix() else { return nil }
             let source = ControlRequest.Source.local(peer.credentials)
             return Visitor(socket: peer.takeSocket(), source: source)
         }
-        while true {
-            switch socket.accept() {
-            case .accepted(let client, let address):
-                guard allow.contains(where: { $0.contains(address.address) }) else { continue }
-                return Visitor(socket: client, source: .remote(address))
-            case .nothing: return nil
-            case .exhausted: return nil
-            case .failed: return nil
-            }
+        switch socket.accept() {
+        case .accepted(let client, let address):
+            let isWelcome = allow.contains { $0.contains(address.address) }
+            return Visitor(socket: client, source: .remote(address), isWelcome: isWelcome)
+        case .nothing: return nil
+        case .exhausted: return nil
+        case .failed: return nil
         }
     }
 }

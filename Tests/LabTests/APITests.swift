@@ -26,11 +26,16 @@ private struct APILab {
             clock: "trust", gateway: "lab-1", keys: [{ id: "qa", file: "\(key.path)", scope: ["links", "push"] }],
             devices: [{ name: "pixel-7", address: "10.9.0.7" }],
             """
+        // It is looked for beside the configuration.
+        let place = lab.directory.appending(path: "openapi.json")
+        try FileManager.default.copyItem(at: Self.description, to: place)
         daemon = try Daemon(lab, settings, routed: false)
         self.lab = lab
     }
 
     var socket: String { Daemon.socket(lab) }
+
+    static let description = Lab.sources.appending(path: "Configs/openapi.json")
 
     /// Schemathesis, which Debian doesn't have: `scripts/test` gets it from PyPI.
     static let fuzzer = Lab.sources.appending(path: ".build/venv/bin/schemathesis").path
@@ -46,11 +51,10 @@ extension LabTests {
             .enabled(if: APILab.hasFuzzer || Lab.isRequired, "scripts/test could not get Schemathesis from PyPI"))
         func keepsToItsDescription() throws {
             let api = try APILab()
-            let description = Lab.sources.appending(path: "Configs/openapi.json").path
             let result = try api.lab.run(
                 .gateway,
                 Lab.python([
-                    "api_fuzz.py", APILab.fuzzer, api.socket, description, "20261201",
+                    "api_fuzz.py", APILab.fuzzer, api.socket, APILab.description.path, "20261201",
                     "\(LongRun.rounds(6, long: 200))",
                 ]), within: LongRun.isOn ? 1800 : 120)
             #expect(result.status == 0, "\(result.output.suffix(8000)) \(result.errors.suffix(2000))")

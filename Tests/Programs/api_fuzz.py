@@ -16,6 +16,7 @@ import threading
 
 CHECKS = (
     "not_a_server_error", "status_code_conformance", "response_schema_conformance", "content_type_conformance",
+    "response_headers_conformance",
     "negative_data_rejection", "unsupported_method", "allow_header_conformance",
 )
 

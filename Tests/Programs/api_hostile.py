@@ -10,6 +10,7 @@ memory.
 import json
 import os
 import re
+import resource
 import select
 import socket
 import sys
@@ -33,9 +34,9 @@ def descriptors():
     return len(os.listdir(f"/proc/{PID}/fd"))
 
 
-def memory():
+def memory(kind="VmRSS"):
     with open(f"/proc/{PID}/status") as status:
-        return int(re.search(r"VmRSS:\s+(\d+)", status.read())[1]) * 1024
+        return int(re.search(rf"{kind}:\s+(\d+)", status.read())[1]) * 1024
 
 
 class Answers:
@@ -174,8 +175,8 @@ def large_things():
     for _ in range(8):
         _, ended = expect(413, request("PUT", "/v1/config", b" " * (5 * MIB), JSON))
         assert ended
-    # At the limit a body is read, and refused for what it says.
-    expect(400, request("PUT", "/v1/config", b" " * (4 * MIB), JSON))
+    # At the limit a body is read, and refused for what it says: nothing.
+    expect(422, request("PUT", "/v1/config", b" " * (4 * MIB), JSON))
     expect(400, request("PUT", "/v1/config", b"[" * MIB, JSON))
     expect(413, request("PUT", "/v1/config", b"", (*JSON, f"Content-Length: {1 << 50}")))
 
@@ -208,7 +209,7 @@ def methods():
     expect(404, request("OPTIONS", "/v1/nowhere"))
     with connect() as client:
         answers = Answers(client)
-        client.sendall(request("HEAD", "/v1/openapi") + request("HEAD", "/v1/nowhere") + STATUS)
+        client.sendall(request("HEAD", "/v1/config") + request("HEAD", "/v1/nowhere") + STATUS)
         assert [answers.next(True)[0], answers.next(True)[0], answers.next()[0]] == [200, 404, 200]
     # What is refused before it is understood has no body either, where it was asked by HEAD.
     with connect() as client:
@@ -352,13 +353,16 @@ def crowd():
 
 def deaf():
     """Asks for more than anybody could keep, and reads nothing of it."""
-    clients = []
+    domains = [f"host-{number}.example.com" for number in range(4000)]
+    large = {"upstream": {"type": "http", "host": "127.0.0.1", "port": 8080}, "domains": domains}
+    expect(201, request("PUT", "/v1/profiles/large", json.dumps(large).encode(), JSON))
+    base, clients = memory(), []
     for _ in range(40):
         client = connect()
         client.setblocking(False)
         try:
             while True:
-                client.send(request("GET", "/v1/openapi") * 100)
+                client.send(request("GET", "/v1/profiles/large") * 100)
         except BlockingIOError:
             pass
         clients.append(client)
@@ -372,6 +376,7 @@ def deaf():
         assert answers.next()[0] == 200
     for client in clients:
         client.close()
+    expect(200, request("DELETE", "/v1/profiles/large"))
 
 
 def flood():
@@ -402,6 +407,29 @@ def flood():
     for client in clients:
         client.shutdown(socket.SHUT_RDWR)
         client.close()
+
+
+def without_descriptors():
+    """Nobody can be taken in while there are no descriptors; the gateway waits for some, and is not busy with it."""
+    def used():
+        with open(f"/proc/{PID}/stat") as stat:
+            return sum(map(int, stat.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+
+    limits = resource.prlimit(PID, resource.RLIMIT_NOFILE)
+    # The lowest free number is what the next descriptor gets.
+    taken = {int(number) for number in os.listdir(f"/proc/{PID}/fd")}
+    lowest = next(number for number in range(1 << 20) if number not in taken)
+    resource.prlimit(PID, resource.RLIMIT_NOFILE, (lowest, limits[1]))
+    try:
+        with connect() as client:
+            client.sendall(STATUS)
+            busy = used()
+            assert not select.select([client], [], [], 1.5)[0], "taken in without a descriptor"
+            assert used() - busy < 0.5, used() - busy
+            resource.prlimit(PID, resource.RLIMIT_NOFILE, limits)
+            assert Answers(client).next()[0] == 200
+    finally:
+        resource.prlimit(PID, resource.RLIMIT_NOFILE, limits)
 
 
 def slow():
@@ -436,7 +464,8 @@ def slow():
 
 ATTACKS = (
     malformed_heads, ambiguous_lengths, chunks, large_things, targets, methods, content_types, origins, broken_documents,
-    keeps_alive, pipelines, single_octets, expectations, half_closed, vanish, crowd, deaf, flood, slow,
+    keeps_alive, pipelines, single_octets, expectations, half_closed, vanish, crowd, deaf, flood,
+    without_descriptors, slow,
 )
 
 for _ in range(3):
@@ -454,4 +483,5 @@ while descriptors() > before and time.monotonic() < end:
     time.sleep(0.05)
 assert descriptors() <= before, (before, descriptors())
 assert memory() < base + 48 * MIB, (base, memory())
+assert memory("VmHWM") < base + 96 * MIB, (base, memory("VmHWM"))
 print("still serves")
