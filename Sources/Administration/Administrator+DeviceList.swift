@@ -31,11 +31,13 @@ extension Administrator {
             marks += status.insists.filter { $0.hasPrefix("\(address) ") }
         }
         return .members([
-            "id": .string(device.label), "name": device.name.map(JSON.string), "mac": device.mac.map { .string("\($0)") },
+            "id": .string(device.label), "name": device.name.map(JSON.string),
+            "mac": device.mac.map { .string("\($0)") },
             "interface": device.interface.map(JSON.string), "addresses": .strings(device.addresses.map(\.description)),
             "proposal": device.proposal.map { .string("\($0)") }, "known": .boolean(device.isKnown),
             "profile": profile.map(JSON.string), "profileBy": .string(choice.reason.rawValue),
-            "until": (device.assignment?.until).map { .integer(Int($0)) }, "seen": device.seen.map { .integer(Int($0)) },
+            "until": (device.assignment?.until).map { .integer(Int($0)) },
+            "seen": device.seen.map { .integer(Int($0)) },
             "marks": .strings(marks),
             "flows": .integer(device.addresses.reduce(0) { $0 + (status.devices[$1] ?? 0) }),
         ])
@@ -69,7 +71,8 @@ extension Administrator {
         } else if before == nil {
             throw ControlError(.conflict, "name: the device has none that could be forgotten", path: "name")
         }
-        let words = name.map { "\(before?.name ?? "\(identity)") is called \($0)" } ?? "\(before?.name ?? "") is forgotten"
+        let words =
+            name.map { "\(before?.name ?? "\(identity)") is called \($0)" } ?? "\(before?.name ?? "") is forgotten"
         let note = LabStore.Note(by: by, how: "name", summary: words)
         _ = try change(to: state, note, drain: .seconds(2), &gateway)
         let status = gateway.status()

@@ -98,7 +98,8 @@ extension Administrator {
 
     private mutating func readLeases() {
         guard let path = plan.effective.configuration.leases,
-            let bytes = try? SmallFile.read(ConfigurationFile.path(of: path, besides: options.configuration), limit: 4 << 20)
+            let bytes = try? SmallFile.read(
+                ConfigurationFile.path(of: path, besides: options.configuration), limit: 4 << 20)
         else { return }
         devices.setLeases(LeaseFile.parse(bytes.span).leases, at: Clock.unixTime().seconds)
     }

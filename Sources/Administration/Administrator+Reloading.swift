@@ -16,7 +16,8 @@ extension Administrator {
         do throws(StartupError) {
             next = try Plan(reading: options, lab: plan.lab, running: running)
             ring = try KeyRing(
-                next.effective.configuration, besides: options.configuration, startedAt: startedAt.seconds, former: keys)
+                next.effective.configuration, besides: options.configuration, startedAt: startedAt.seconds, former: keys
+            )
         } catch {
             throw ControlError(error)
         }

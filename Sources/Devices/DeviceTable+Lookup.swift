@@ -12,17 +12,15 @@ extension DeviceTable {
         if isHeld(alone) { return alone }
         if let owner = owners[Place(address, on: interface)] { return identity(of: owner) }
         // The DHCP server knows a device a moment before its first packet shows it.
-        guard let mac = leases.mac(of: address) else { return nil }
-        let latest = stations[mac]?.max { $0.seen < $1.seen }
-        if let latest { return identity(of: Owner(mac: mac, interface: latest.interface)) }
-        let anywhere = DeviceIdentity.mac(mac, interface: nil)
-        return isHeld(anywhere) ? anywhere : heldInterfaces[mac]?.first.map { .mac(mac, interface: $0) }
+        if let mac = leases.mac(of: address), let leaser = identity(of: mac) { return leaser }
+        return remote[address] == nil ? nil : alone
     }
 
     /// All addresses whose device is known, but for those that are valid on their link alone.
     public var addressBook: [IPAddress: DeviceIdentity] {
         var book: [IPAddress: DeviceIdentity] = [:]
         for address in leases.addresses { book[address] = identity(at: address) }
+        for address in remote.keys { book[address] = identity(at: address) }
         for (place, owner) in owners where place.interface == nil { book[place.address] = identity(of: owner) }
         for identity in Set(names.keys).union(assigned.keys) {
             if case .address(let address) = identity { book[address] = identity }
@@ -63,6 +61,7 @@ extension DeviceTable {
     public var devices: [Device] {
         var all = Set(names.keys)
         for identity in assigned.keys { all.insert(device(behind: identity)) }
+        for address in remote.keys { if let identity = self.identity(at: address) { all.insert(identity) } }
         for (mac, stations) in stations {
             for station in stations { all.insert(self.identity(of: Owner(mac: mac, interface: station.interface))) }
         }
@@ -99,13 +98,22 @@ extension DeviceTable {
         return here
     }
 
+    /// What a MAC is known by, wherever it is.
+    private func identity(of mac: MACAddress) -> DeviceIdentity? {
+        if let latest = stations[mac]?.max(by: { $0.seen < $1.seen }) {
+            return identity(of: Owner(mac: mac, interface: latest.interface))
+        }
+        let anywhere = DeviceIdentity.mac(mac, interface: nil)
+        return isHeld(anywhere) ? anywhere : heldInterfaces[mac]?.first.map { .mac(mac, interface: $0) }
+    }
+
     /// The device that is meant by what an assignment is tied to.
     private func device(behind identity: DeviceIdentity) -> DeviceIdentity {
         guard case .mac(let mac, let interface?) = identity else { return identity }
         return self.identity(of: Owner(mac: mac, interface: interface))
     }
 
-    private func isHeld(_ identity: DeviceIdentity) -> Bool { names[identity] != nil || assigned[identity] != nil }
+    func isHeld(_ identity: DeviceIdentity) -> Bool { names[identity] != nil || assigned[identity] != nil }
 
     private func stations(of identity: DeviceIdentity) -> [Station] {
         guard case .mac(let mac, _) = identity else { return [] }
@@ -142,6 +150,8 @@ extension DeviceTable {
             // The MAC alone says enough where it is on one interface.
             if (self.stations[mac]?.count ?? 0) < 2, (heldInterfaces[mac]?.count ?? 0) < 2 { device.label = "\(mac)" }
         case .address(let address):
+            device.firstSeen = remote[address]?.firstSeen
+            device.seen = remote[address]?.seen
             guard let owner = owners[Place(address, on: "")], let station = station(owner) else { break }
             device.mac = owner.mac
             device.interface = owner.interface

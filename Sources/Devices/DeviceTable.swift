@@ -66,6 +66,8 @@ public struct DeviceTable: Sendable {
     var stations: [MACAddress: [Station]] = [:]
     var owners: [Place: Owner] = [:]
     private(set) var stationCount = 0
+    /// Addresses that packets come from and no MAC has.
+    var remote: [IPAddress: Remote] = [:]
     var leases = LeaseBook()
     var names: [DeviceIdentity: String] = [:]
     var identities: [String: DeviceIdentity] = [:]
@@ -118,14 +120,17 @@ public struct DeviceTable: Sendable {
         let before = former.flatMap { _ in identity(at: sighting.address, on: sighting.interface) }
         if let former { modify(former) { $0.addresses[sighting.address] = nil } }
         owners[place] = owner
+        remote[sighting.address] = nil
         makeRoom(besides: owner)
         guard let before else { return .new }
         return before == identity(at: sighting.address, on: sighting.interface) ? .nothing : .moved(from: before)
     }
 
     /// Notes that a packet has come from an address.
+    ///
+    /// One that no MAC has comes from behind another router, and is a device by its address.
     public mutating func heard(from address: IPAddress, on interface: String = "", at now: Int64) {
-        guard let owner = owners[Place(address, on: interface)] else { return }
+        guard let owner = owners[Place(address, on: interface)] else { return heardFromAfar(address, at: now) }
         modify(owner) { station in
             station.seen = max(station.seen, now)
             station.addresses[address] = now

@@ -49,10 +49,32 @@ import Testing
         var table = DeviceTable()
         table.note(sighting("10.9.0.23", 1))
         table.heard(from: address("10.9.0.23"), at: 5000)
-        table.heard(from: address("10.9.0.99"), at: 5000)
         table.heard(from: address("10.9.0.23"), at: 4000)
         #expect(table.device(on("wlan0", 1)).seen == 5000)
         #expect(table.devices.count == 1)
+    }
+
+    @Test("an address that no MAC has is a device from behind another router, until a MAC has it")
+    func fromAfar() {
+        var table = DeviceTable()
+        table.setNamed([NamedDevice(name: "far", identity: .address(address("10.20.0.9")))])
+        for text in ["10.20.0.9", "10.20.0.10", "fe80::5", "224.0.0.1"] { table.heard(from: address(text), at: 1000) }
+        table.heard(from: address("10.20.0.10"), at: 1100)
+        #expect(table.devices.map(\.label) == ["far", "10.20.0.10"])
+        #expect(table.devices.map(\.seen) == [1000, 1100])
+        #expect(table.devices.map(\.firstSeen) == [1000, 1000])
+        #expect(table.identity(at: address("10.20.0.10")) == .address(address("10.20.0.10")))
+        #expect(table.addressBook.count == 2)
+        // Its packet was faster than the news of the link.
+        table.note(sighting("10.20.0.10", 1, at: 1200))
+        #expect(table.devices.map(\.label) == ["far", "3c:28:6d:00:00:01"])
+        // Whoever makes up sources pushes out neither the named one nor anybody on the link.
+        for number in 0..<5000 as Range<UInt32> {
+            table.heard(from: IPAddress(v4: 0x0b00_0000 + number), at: 2000 + Int64(number))
+        }
+        #expect(table.remote.count <= DeviceTable.remoteCapacity)
+        #expect(table.device(.address(address("10.20.0.9"))).seen == 1000)
+        #expect(table.identity(at: address("10.20.0.10")) == on("wlan0", 1))
     }
 
     @Test("a MAC on another interface is a device of its own, unless its name says each interface")

@@ -9,6 +9,7 @@ import Testing
 @Suite struct LeaseFileTests {
     private static func parse(_ text: String) -> LeaseFile { LeaseFile.parse(Array(text.utf8).span) }
 
+    /// The second line is as dnsmasq 2.90 wrote it for a client without an identifier.
     @Test("reads what dnsmasq writes, DHCPv6 left out")
     func dnsmasq() {
         let file = Self.parse(

@@ -4,6 +4,7 @@ import Addresses
 import Bytes
 import Glibc
 import LinuxIO
+import TestSupport
 import Testing
 
 @Suite(.enabled(if: Namespace.isAvailable)) struct NeighbourTests {
@@ -95,6 +96,28 @@ import Testing
         }
         #expect(seen.contains(where: Self.isPeer))
         #expect(all.filter(\.address.isIPv4).map { "\($0.address)" } == ["10.9.0.2"])
+    }
+
+    @Test("news that come faster than they are read are said to be lost, and the table has everything")
+    func lost() throws {
+        let count = 4000
+        let scratch = try Scratch()
+        let batch = scratch.path("batch")
+        let lines = (0..<count).map { number in
+            "neigh add 10.9.\(16 + number / 250).\(1 + number % 250) lladdr 02:00:00:00:00:99 nud permanent dev lan\n"
+        }
+        try Scratch.put(Array(lines.joined().utf8), batch)
+        let (news, after, table) = try Namespace.run {
+            try Self.makePair()
+            var monitor = try NeighbourMonitor()
+            try Namespace.ip("-batch \(batch)")
+            let news = monitor.news()
+            try Namespace.ip("neigh add 10.9.0.40 lladdr 02:00:00:00:00:98 nud reachable dev lan")
+            return (news, monitor.news(), try KernelNeighbour.readAll())
+        }
+        #expect(news == [.lost])
+        #expect(after.count == 1)
+        #expect(table.filter { $0.state == .permanent && $0.address.isIPv4 }.count == count)
     }
 
     private static func isPeer(_ news: NeighbourNews) -> Bool {
