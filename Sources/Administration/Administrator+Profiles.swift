@@ -157,7 +157,7 @@ extension Administrator {
             let ids = (overlay.profiles ?? plan.lab.profiles).map(\.id) + plan.file.profiles.map(\.id)
             guard ids.contains(id) else {
                 throw ControlError(
-                    .notFound, "active: there is no such profile; expected one of \(ids.joined(separator: ", "))",
+                    .badValue, "active: there is no such profile; expected one of \(ids.joined(separator: ", "))",
                     path: "active")
             }
         }

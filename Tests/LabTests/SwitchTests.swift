@@ -187,5 +187,29 @@ extension LabTests {
             let again = try lab.done("--json", "devices", "phone")
             #expect(again.contains("\"profile\":\"mitm\"") && again.contains("\"profileBy\":\"default\""), "\(again)")
         }
+
+        @Test("a thousand switches under load lose no listener, leak nothing and leave no flow on a stale upstream")
+        func switchesOften() throws {
+            let lab = try SwitchLab()
+            let socks = "\(Lab.socksAddress):\(Lab.socksPort)"
+            let arguments = ["api.py", "switches", Daemon.socket(lab.lab), "20", socks, "embedded", "lab"]
+            _ = try lab.lab.program(.gateway, arguments)
+            let (descriptors, memory) = (lab.daemon.descriptors, lab.daemon.residentKiB)
+            let text = try lab.lab.program(
+                .gateway, ["api.py", "switches", Daemon.socket(lab.lab), "1000", socks, "embedded", "lab"], within: 240)
+            let seen = try JSONDecoder().decode(Seen.self, from: Data(text.utf8))
+            #expect(seen.refused == 0 && seen.stale == 0 && seen.opened > 200, "\(seen)")
+            #expect(try Lab.wait(10) { try lab.daemon.snapshot()["flows"] == 0 })
+            #expect(lab.daemon.descriptors <= descriptors + 2, "\(descriptors) \(lab.daemon.descriptors)")
+            #expect(lab.daemon.residentKiB < memory + 8192, "\(memory) \(lab.daemon.residentKiB)")
+            #expect(try lab.page(.device).hasPrefix("peer"))
+        }
+
+        private struct Seen: Decodable {
+            var opened: Int
+            var refused: Int
+            var stale: Int
+            var slowest_ms: Double
+        }
     }
 }
