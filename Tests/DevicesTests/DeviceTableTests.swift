@@ -195,6 +195,8 @@ import Testing
         ])
         #expect(try table.find("tv").identity == on(nil, 1))
         #expect(table.device(on(nil, 1)).name == "tv")
+        #expect(table.device(on(nil, 2)).name == nil)
+        #expect(table.devices.count == 1)
     }
 
     @Test("a router among the neighbours is shown as one")
