@@ -16,9 +16,15 @@ extension Administrator {
     }
 
     private mutating func verify(_ request: ControlRequest) throws(ControlError) -> LinkKey {
+        let hosts = (running.push?.listen ?? []).flatMap { [$0.description, "\(keys.gateway):\($0.port)"] }
+        guard hosts.contains(request.host) else {
+            throw ControlError(
+                .misdirected, "Host: found another one; expected one of \(hosts.joined(separator: ", "))", path: "Host")
+        }
         guard let headers = PushSignature(request) else {
             throw ControlError(
-                .forbidden, "found a request that is not signed; expected \(PushSignature.names.joined(separator: ", "))")
+                .forbidden,
+                "found a request that is not signed; expected \(PushSignature.names.joined(separator: ", "))")
         }
         do throws(PushError) {
             return try keys.pushes.verify(request.signed, headers, body: request.body.span, at: clock)
@@ -61,6 +67,7 @@ extension ControlRequest {
     fileprivate var signed: SignedRequest {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         return SignedRequest(
-            method: method.rawValue, path: String(parts[0]), query: parts.count == 2 ? String(parts[1]) : "", host: host)
+            method: method.rawValue, path: String(parts[0]), query: parts.count == 2 ? String(parts[1]) : "", host: host
+        )
     }
 }

@@ -7,7 +7,9 @@ import LinuxIO
 import Profiles
 
 extension Administrator {
-    mutating func startCapture(_ wish: ControlCall.CaptureWish, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+    mutating func startCapture(_ wish: ControlCall.CaptureWish, _ gateway: inout Gateway) throws(ControlError)
+        -> ControlAnswer
+    {
         let file = wish.file ?? "capture.pcap"
         guard Self.isPlain(file) else {
             throw ControlError(

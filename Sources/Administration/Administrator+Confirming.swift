@@ -42,7 +42,8 @@ extension Administrator {
         if let next = try? planned(state) { plan = next }
     }
 
-    mutating func confirm(_ revision: Int, _ by: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+    mutating func confirm(_ revision: Int, _ by: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer
+    {
         guard let unconfirmed = plan.lab.unconfirmed, unconfirmed.revision == revision else {
             let waiting = plan.lab.unconfirmed.map { "revision \($0.revision) does" } ?? "none does"
             throw ControlError(
@@ -56,7 +57,9 @@ extension Administrator {
     }
 
     /// Makes an earlier state count again.
-    mutating func rollBack(_ revision: Int, _ by: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+    mutating func rollBack(_ revision: Int, _ by: String, _ gateway: inout Gateway) throws(ControlError)
+        -> ControlAnswer
+    {
         var state = try state(of: revision)
         state.unconfirmed = nil
         // Nonces stay used: a link must not work again because somebody went back.
@@ -79,7 +82,8 @@ extension Administrator {
 
     /// The answer to a change of what there is.
     func answer(
-        to change: Change, _ changed: [String], warnings: [String] = [], needsRestart: [String]? = nil, status: Int = 200
+        to change: Change, _ changed: [String], warnings: [String] = [], needsRestart: [String]? = nil,
+        status: Int = 200
     ) -> ControlAnswer {
         ControlAnswer(
             .members([

@@ -9,33 +9,53 @@ import LinuxIO
 import Profiles
 
 extension Administrator {
-    func listDevices(_ gateway: inout Gateway) -> ControlAnswer {
+    mutating func listDevices(_ gateway: inout Gateway) -> ControlAnswer {
+        readLeases()
+        let looks = looks(gateway)
         let status = gateway.status()
-        let list = devices.devices.map { json($0, status) }
+        let list = devices.devices.map { json($0, status, looks) }
         return ControlAnswer(.members(["devices": .array(list)]))
     }
 
-    func device(_ text: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+    mutating func device(_ text: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+        readLeases()
         let identity = try find(text)
+        let looks = looks(gateway)
         let status = gateway.status()
-        return ControlAnswer(json(devices.device(identity), status))
+        return ControlAnswer(json(devices.device(identity), status, looks))
     }
 
-    private func json(_ device: Device, _ status: GatewayStatus) -> JSON {
+    /// By their SYNs: which addresses have several machines behind them.
+    private func looks(_ gateway: borrowing Gateway) -> SharedAddresses {
+        var looks = SharedAddresses()
+        let syns = gateway.activities().values.flatMap(\.syns).sorted { $0.at < $1.at }
+        for syn in syns {
+            looks.observe(
+                ObservedSYN(
+                    client: syn.client, destination: syn.target, timeToLive: syn.hopLimit, timestamp: syn.timestamp,
+                    at: syn.at))
+        }
+        return looks
+    }
+
+    private func json(_ device: Device, _ status: GatewayStatus, _ looks: SharedAddresses) -> JSON {
         let choice = profileRules.choice(for: device)
         var profile: String?
         if case .profile(let id) = choice.route { profile = id }
         var marks: [String] = []
         if device.isRouter { marks.append("says that it is a router") }
         for address in device.addresses {
+            marks += looks.marks(of: address, at: Clock.now()).map(\.description)
             marks += status.insists.filter { $0.hasPrefix("\(address) ") }
         }
         return .members([
-            "id": .string(device.label), "name": device.name.map(JSON.string), "mac": device.mac.map { .string("\($0)") },
+            "id": .string(device.label), "name": device.name.map(JSON.string),
+            "mac": device.mac.map { .string("\($0)") },
             "interface": device.interface.map(JSON.string), "addresses": .strings(device.addresses.map(\.description)),
             "proposal": device.proposal.map { .string("\($0)") }, "known": .boolean(device.isKnown),
             "profile": profile.map(JSON.string), "profileBy": .string(choice.reason.rawValue),
-            "until": (device.assignment?.until).map { .integer(Int($0)) }, "seen": device.seen.map { .integer(Int($0)) },
+            "until": (device.assignment?.until).map { .integer(Int($0)) },
+            "seen": device.seen.map { .integer(Int($0)) },
             "marks": .strings(marks),
             "flows": .integer(device.addresses.reduce(0) { $0 + (status.devices[$1] ?? 0) }),
         ])
@@ -69,10 +89,12 @@ extension Administrator {
         } else if before == nil {
             throw ControlError(.conflict, "name: the device has none that could be forgotten", path: "name")
         }
-        let words = name.map { "\(before?.name ?? "\(identity)") is called \($0)" } ?? "\(before?.name ?? "") is forgotten"
+        let words =
+            name.map { "\(before?.name ?? "\(identity)") is called \($0)" } ?? "\(before?.name ?? "") is forgotten"
         let note = LabStore.Note(by: by, how: "name", summary: words)
         _ = try change(to: state, note, drain: .seconds(2), &gateway)
+        let looks = looks(gateway)
         let status = gateway.status()
-        return ControlAnswer(json(devices.device(identity), status))
+        return ControlAnswer(json(devices.device(identity), status, looks))
     }
 }

@@ -96,9 +96,10 @@ extension Administrator {
                 seen: now - neighbour.sinceConfirmed.nanoseconds / 1_000_000_000, isRouter: neighbour.isRouter))
     }
 
-    private mutating func readLeases() {
+    mutating func readLeases() {
         guard let path = plan.effective.configuration.leases,
-            let bytes = try? SmallFile.read(ConfigurationFile.path(of: path, besides: options.configuration), limit: 4 << 20)
+            let bytes = try? SmallFile.read(
+                ConfigurationFile.path(of: path, besides: options.configuration), limit: 4 << 20)
         else { return }
         devices.setLeases(LeaseFile.parse(bytes.span).leases, at: Clock.unixTime().seconds)
     }

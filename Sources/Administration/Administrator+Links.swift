@@ -25,7 +25,8 @@ extension Administrator {
             try checkProfile(id)
             guard let profile = plan.effective.configuration.profile(id), profile.isSelfService else {
                 throw ControlError(
-                    .conflict, "profile: \(id) is not for everybody; expected one with selfService: true", path: "profile")
+                    .conflict, "profile: \(id) is not for everybody; expected one with selfService: true",
+                    path: "profile")
             }
             return ControlAnswer(.members(["link": .string(Link(profile: id, form: form).text)]))
         case .proxy(let proxy):
@@ -149,7 +150,8 @@ extension Administrator {
         return .members([
             "action": .string(meaning.action), "profile": .string(meaning.profile),
             "name": .string(profile?.name ?? meaning.profile), "upstream": .string(profile?.upstream.words ?? "-"),
-            "domains": .strings(profile?.routes.domains.map(\.text) ?? []), "key": (meaning.grant?.key).map(JSON.string),
+            "domains": .strings(profile?.routes.domains.map(\.text) ?? []),
+            "key": (meaning.grant?.key).map(JSON.string),
             "expires": (meaning.grant?.expires).map { .integer(Int($0)) },
             "isNew": .boolean(meaning.brought.map { plan.effective.configuration.profile($0.id) == nil } ?? false),
         ])

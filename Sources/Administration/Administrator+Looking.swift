@@ -28,7 +28,9 @@ extension Administrator {
         ])
     }
 
-    func label(of address: IPAddress) -> String { devices.identity(at: address).map { devices.device($0).label } ?? address.description }
+    func label(of address: IPAddress) -> String {
+        devices.identity(at: address).map { devices.device($0).label } ?? address.description
+    }
 
     func explain(_ question: ControlCall.Explained) throws(ControlError) -> ControlAnswer {
         var source: String?
@@ -54,7 +56,8 @@ extension Administrator {
             throw ControlError(.badRequest, "host: \(error)", path: "host")
         }
         do throws(StartupError) {
-            return try Explain.answer(question, plan.resolved, besides: options.configuration, profile: profile(of: source))
+            return try Explain.answer(
+                question, plan.resolved, besides: options.configuration, profile: profile(of: source))
         } catch {
             throw ControlError(.unavailable, "\(error)")
         }
@@ -72,7 +75,8 @@ extension Administrator {
     /// The OpenAPI description, from beside the configuration or where the package puts it.
     func describe() throws(ControlError) -> ControlAnswer {
         let places = [
-            ConfigurationFile.path(of: "openapi.json", besides: options.configuration), "/usr/share/starship/openapi.json",
+            ConfigurationFile.path(of: "openapi.json", besides: options.configuration),
+            "/usr/share/starship/openapi.json",
         ]
         for place in places {
             guard let bytes = try? SmallFile.read(place, limit: 1 << 20) else { continue }

@@ -64,7 +64,8 @@ extension Administrator {
         }
         guard plan.file.profile(id) == nil else {
             throw ControlError(
-                .conflict, "\(id) is a profile of the configuration file, which is the administrator's; expected another id",
+                .conflict,
+                "\(id) is a profile of the configuration file, which is the administrator's; expected another id",
                 path: "id")
         }
         var state = plan.lab
@@ -106,7 +107,8 @@ extension Administrator {
                 var words = users.map { devices.device($0.device).label }
                 if isActive { words.append("every device without a profile of its own") }
                 throw ControlError(
-                    .conflict, "\(id) is in use by \(words.joined(separator: ", ")); expected moveTo: a profile, or default",
+                    .conflict,
+                    "\(id) is in use by \(words.joined(separator: ", ")); expected moveTo: a profile, or default",
                     path: "moveTo", expected: "the id of another profile, or default")
             }
             try move(from: id, to: moveTo, &state)
@@ -155,7 +157,7 @@ extension Administrator {
             let ids = (overlay.profiles ?? plan.lab.profiles).map(\.id) + plan.file.profiles.map(\.id)
             guard ids.contains(id) else {
                 throw ControlError(
-                    .notFound, "active: there is no such profile; expected one of \(ids.joined(separator: ", "))",
+                    .badValue, "active: there is no such profile; expected one of \(ids.joined(separator: ", "))",
                     path: "active")
             }
         }

@@ -1,5 +1,6 @@
 /// The file is read again: on a signal, or when somebody asks.
 
+import Addresses
 import Bytes
 import Control
 import Gateway
@@ -16,10 +17,12 @@ extension Administrator {
         do throws(StartupError) {
             next = try Plan(reading: options, lab: plan.lab, running: running)
             ring = try KeyRing(
-                next.effective.configuration, besides: options.configuration, startedAt: startedAt.seconds, former: keys)
+                next.effective.configuration, besides: options.configuration, startedAt: startedAt.seconds, former: keys
+            )
         } catch {
             throw ControlError(error)
         }
+        try checkListeners(of: next)
         plan = next
         nameDevices()
         let counts: RerouteCounts
@@ -36,6 +39,29 @@ extension Administrator {
         return answer(
             to: Change(revision: store.number, counts: counts), changed, warnings: next.effective.notices,
             needsRestart: next.needsRestart)
+    }
+
+    /// Refuses a file whose new listeners could not be opened: the next start would fail.
+    private func checkListeners(of next: Plan) throws(ControlError) {
+        let old = Self.listeners(of: running)
+        for (path, address) in Self.listeners(of: next.file) where !old.contains(where: { $0.address == address }) {
+            do throws(SystemCallError) {
+                _ = try Socket.listen(on: address)
+            } catch {
+                throw ControlError(
+                    .conflict, "\(options.configuration): \(path): \(address) can't be listened on: \(error)",
+                    path: path,
+                    found: address.description, expected: "an address of this machine with a port that is free")
+            }
+        }
+    }
+
+    private static func listeners(of configuration: Configuration) -> [(path: String, address: SocketAddress)] {
+        let parts: [(String, [SocketAddress])] = [
+            ("socks.listen", configuration.socks?.listen ?? []), ("http.listen", configuration.http?.listen ?? []),
+            ("push.listen", configuration.push?.listen ?? []),
+        ]
+        return parts.flatMap { part in part.1.map { (part.0, $0) } }
     }
 
     /// As `reload`, on a signal.

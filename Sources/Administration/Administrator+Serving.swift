@@ -27,6 +27,7 @@ extension Administrator {
     /// Starts a gateway, says so, and serves until it ends; returns whether the end was a wanted one.
     public mutating func serve() throws(StartupError) -> Bool {
         let settings = try settings()
+        if let name = running.control?.group, GroupName.id(of: name) == nil { throw .group(name) }
         // Whoever finds the socket taken has not touched the machine's network yet.
         var watches = Watches(server: try openDoors(settings), neighbours: try? NeighbourMonitor())
         var gateway = try start(settings)
@@ -71,13 +72,12 @@ extension Administrator {
     }
 
     /// The Unix socket, and TCP listeners for those who sign.
-    private func openDoors(_ settings: GatewaySettings) throws(StartupError) -> ControlServer {
-        let group = try running.control.map(Self.group) ?? nil
+    private mutating func openDoors(_ settings: GatewaySettings) throws(StartupError) -> ControlServer {
         do throws(SystemCallError) {
             var server = try ControlServer()
-            if let control = running.control {
-                let socket = try Socket.listenUnix(at: control.socket, group: group)
-                try server.add(ControlDoor(unix: socket))
+            if let control = running.control, let door = try unixDoor(control) {
+                try server.add(door)
+                socket = control.socket
             }
             for address in running.push?.listen ?? [] {
                 let socket = try Socket.listen(on: address, backlog: 64, mark: settings.routing.direct.mark)
@@ -89,14 +89,22 @@ extension Administrator {
         }
     }
 
-    private static func group(of control: ControlOptions) throws(StartupError) -> UInt32? {
-        guard let name = control.group else { return nil }
-        guard let group = GroupName.id(of: name) else { throw .group(name) }
-        return group
+    /// The door of the control socket; nil where the usual place, which nobody has asked for, cannot be had: this may be
+    /// the second program here, or one of a user without rights.
+    private mutating func unixDoor(_ control: ControlOptions) throws(SystemCallError) -> ControlDoor? {
+        do throws(SystemCallError) {
+            let group = control.group.flatMap(GroupName.id)
+            if let slash = control.socket.lastIndex(of: "/") { try Folder.make(String(control.socket[..<slash])) }
+            return ControlDoor(unix: try Socket.listenUnix(at: control.socket, group: group))
+        } catch {
+            guard control == ControlOptions() else { throw error }
+            doorTrouble = "\(error)"
+            return nil
+        }
     }
 
     private func closeDoors() {
-        if let control = running.control { Socket.remove(control.socket) }
+        if let socket { Socket.remove(socket) }
     }
 
     /// What is said at the start, and what has to be gone back to.
@@ -108,6 +116,12 @@ extension Administrator {
             gateway.say(.warning, "store") { line in
                 line.add("cause", trouble)
                 line.add("meaning", "switches are forgotten at the next start")
+            }
+        }
+        if let doorTrouble {
+            gateway.say(.warning, "control") { line in
+                line.add("cause", doorTrouble)
+                line.add("meaning", "starshipctl does not reach this program; control.socket names another place")
             }
         }
         for notice in plan.effective.notices { gateway.say(.notice, "configuration") { $0.add("notice", notice) } }
@@ -131,6 +145,8 @@ extension Administrator {
         }
     }
 
-    static let loopback = [IPPrefix(IPAddress(v4: 0x7f00_0000), length: 8), IPPrefix(IPAddress(high: 0, low: 1), length: 128)]
-        .compactMap(\.self)
+    static let loopback = [
+        IPPrefix(IPAddress(v4: 0x7f00_0000), length: 8), IPPrefix(IPAddress(high: 0, low: 1), length: 128),
+    ]
+    .compactMap(\.self)
 }

@@ -34,7 +34,8 @@ extension Administrator {
                 "connectivity": .string(plan.effective.configuration.phones.connectivity.rawValue),
                 "notices": .strings(notices(status)), "insists": .strings(status.insists),
                 "clock": .members(["synchronised": .boolean(clock.isSynchronised)]),
-                "resolvers": .strings(gateway.resolvers.map(\.description)), "mark": mark.map { .integer(Int($0)) } ?? .null,
+                "resolvers": .strings(gateway.resolvers.map(\.description)),
+                "mark": mark.map { .integer(Int($0)) } ?? .null,
                 "reasons": Self.json(status.reasons), "counters": Self.json(status.counters),
             ]))
     }

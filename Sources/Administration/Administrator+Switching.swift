@@ -30,7 +30,8 @@ extension Administrator {
             let identity = try find(text)
             guard state.assignments.contains(where: { $0.device == identity }) else {
                 throw ControlError(
-                    .conflict, "\(devices.device(identity).label) has no profile of its own that could end", path: "device")
+                    .conflict, "\(devices.device(identity).label) has no profile of its own that could end",
+                    path: "device")
             }
             state.assignments.removeAll { $0.device == identity }
             target.moved = [identity]
@@ -98,7 +99,8 @@ extension Administrator {
         return ControlAnswer(
             .members([
                 "revision": .integer(change.revision), "profile": .string(profile),
-                "moved": .integer(target.moved.count), "devices": .strings(target.moved.map { devices.device($0).label }),
+                "moved": .integer(target.moved.count),
+                "devices": .strings(target.moved.map { devices.device($0).label }),
                 "kept": .array(
                     target.kept.map {
                         .members(["device": .string(devices.device($0.device).label), "profile": .string($0.profile)])
@@ -110,7 +112,8 @@ extension Administrator {
 
     /// The profile that those who were moved have now.
     private func profile(after target: SwitchTarget) -> String {
-        guard target.moved.count == 1, case .profile(let id) = profileRules.choice(for: devices.device(target.moved[0])).route
+        guard target.moved.count == 1,
+            case .profile(let id) = profileRules.choice(for: devices.device(target.moved[0])).route
         else { return plan.active.id }
         return id
     }

@@ -40,7 +40,9 @@ extension Administrator {
         let activities = gateway.activities()
         for address in evidence.device.addresses {
             if let activity = activities[address] { evidence.activity.join(activity) }
-            if let asked = gateway.lastQuestion(of: address) { evidence.lastQuestion = max(asked, evidence.lastQuestion ?? asked) }
+            if let asked = gateway.lastQuestion(of: address) {
+                evidence.lastQuestion = max(asked, evidence.lastQuestion ?? asked)
+            }
         }
         let insists = gateway.status().insists
         evidence.insists = insists.filter { words in
@@ -91,7 +93,8 @@ extension Administrator {
             return Step(name: "asks our DNS", isOK: false, evidence: insists)
         }
         guard let last = evidence.lastQuestion else {
-            return Step(name: "asks our DNS", isOK: nil, evidence: "it has not asked since the start: open any page on it")
+            return Step(
+                name: "asks our DNS", isOK: nil, evidence: "it has not asked since the start: open any page on it")
         }
         return Step(name: "asks our DNS", isOK: true, evidence: "last question \(evidence.ago(last))")
     }
@@ -102,7 +105,8 @@ extension Administrator {
                 name: "uses our route", isOK: nil,
                 evidence: "no connection of its has come into the tunnel since the start")
         }
-        return Step(name: "uses our route", isOK: true, evidence: "last connection into the tunnel \(evidence.ago(last))")
+        return Step(
+            name: "uses our route", isOK: true, evidence: "last connection into the tunnel \(evidence.ago(last))")
     }
 
     private func ipv6(_ evidence: Evidence) -> Step {
@@ -111,7 +115,8 @@ extension Administrator {
         let isCarried = plan.effective.configuration.ipv6
         return Step(
             name: "IPv6", isOK: isCarried ? true : nil,
-            evidence: "it has \(own[0])" + (isCarried ? ", which is carried" : ", and ipv6 is false: it is refused at once"))
+            evidence: "it has \(own[0])"
+                + (isCarried ? ", which is carried" : ", and ipv6 is false: it is refused at once"))
     }
 
     private func words(_ choice: ProfileChoice) -> String {
@@ -152,7 +157,8 @@ extension Administrator {
         case .lost:
             return Step(name: "upstream", isOK: false, evidence: "\(profile.upstream.words) has failed twice in a row")
         case .credentialsRejected:
-            return Step(name: "upstream", isOK: false, evidence: "\(profile.upstream.words) has rejected the credentials")
+            return Step(
+                name: "upstream", isOK: false, evidence: "\(profile.upstream.words) has rejected the credentials")
         }
     }
 

@@ -33,6 +33,9 @@ public struct Administrator {
     var lookedAt: Int64 = 0
     /// What was found out about upstreams that a change has brought; nil without a descriptor for it.
     let trials = try? Trials()
+    /// The path of the control socket that is listened at, and why there is none although there should be.
+    var socket: String?
+    var doorTrouble: String?
     /// The file of the capture that runs.
     var captureFile: String?
 

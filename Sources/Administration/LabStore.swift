@@ -38,7 +38,7 @@ final class LabStore {
             store.revisions = try Revisions.open(in: directory)
         } catch {
             switch error {
-            case .system: store.trouble = "\(error)"
+            case .system, .inUse: store.trouble = "\(error)"
             default: throw .store(error)
             }
             return store

@@ -25,6 +25,7 @@ public enum Command: Equatable, Sendable {
     case qr(QRPlan)
     case sheet(SheetPlan)
     case scan(Target?)
+    case schema
     /// A new key in a new file; nil: a name is made up.
     case keygen(file: String?)
     /// The text is ready.

@@ -1,5 +1,6 @@
 /// Commands about what the gateway is told: documents, revisions, keys, captures.
 
+internal import Bytes
 internal import Profiles
 
 extension CommandTable {
@@ -43,6 +44,10 @@ extension CommandTable {
             words: ["export"], group: .configuration, summary: "one configuration file that starts the present state",
             examples: ["starshipctl export >lab.json5"],
             read: { _ in .ask(APIRequest("GET", ["export"]), .document) }),
+        CommandDescription(
+            words: ["schema"], group: .configuration, summary: "the JSON Schema of the configuration",
+            details: "For editors that check a file while it is written.",
+            examples: ["starshipctl schema >starship.schema.json"], read: { _ in .schema }),
     ]
 
     static let revisions: [CommandDescription] = [
@@ -51,7 +56,7 @@ extension CommandTable {
             read: { _ in .ask(APIRequest("GET", ["history"]), .history) }),
         CommandDescription(
             words: ["rollback"], group: .configuration, operands: [.init(name: "REVISION")],
-            summary: "go back to a revision",
+            summary: "go back to a revision; 0 is that of a new lab",
             examples: ["starshipctl rollback 17"],
             read: { arguments throws(ArgumentError) in
                 let number = try revision(arguments)
@@ -62,7 +67,7 @@ extension CommandTable {
 
     private static func revision(_ arguments: Arguments) throws(ArgumentError) -> Int {
         let text = arguments.operands[0]
-        guard let number = Arguments.number(text), number > 0 else {
+        guard let number = Arguments.number(text) else {
             throw arguments.error(
                 "REVISION: found \(Shown.text(text)); expected a number", hint: "`starshipctl history` lists them")
         }

@@ -1,5 +1,6 @@
 /// All commands, and the way from arguments to one of them.
 
+internal import Bytes
 internal import Profiles
 internal import Routing
 

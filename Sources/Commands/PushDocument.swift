@@ -9,7 +9,7 @@ public enum PushDocument: Equatable, Sendable {
     case overlay
 
     /// Looks at what a document is about; whether it is right is the daemon's to say.
-    public static func kind(of octets: [UInt8]) throws(PushError) -> PushDocument {
+    public static func kind(of octets: [UInt8]) throws(PushDocumentError) -> PushDocument {
         // What can't be read goes to the daemon too: it says where and why, as for everything that is wrong.
         guard let value = try? JSON5Reader.read(octets.span), case .object(let members) = value.content else {
             return .overlay
@@ -32,7 +32,7 @@ public enum PushDocument: Equatable, Sendable {
 }
 
 /// Why a document has no place to go to.
-public enum PushError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum PushDocumentError: Error, Equatable, Sendable, CustomStringConvertible {
     case noID
     case badID
 

@@ -10,7 +10,8 @@ struct ControlBody {
     init(_ request: ControlRequest, keys: [String]) throws(ControlError) {
         guard request.isJSON else {
             throw ControlError(
-                .unsupportedMediaType, "found a body that is not said to be JSON; expected Content-Type: application/json")
+                .unsupportedMediaType,
+                "found a body that is not said to be JSON; expected Content-Type: application/json")
         }
         let value: JSON5Value
         do throws(ConfigurationError) {
@@ -79,7 +80,8 @@ struct ControlBody {
     }
 
     func duration(_ key: String, within range: ClosedRange<Interval>) throws(ControlError) -> Interval? {
-        let expected = "a duration from \"\(Quantity.text(range.lowerBound))\" to \"\(Quantity.text(range.upperBound))\""
+        let expected =
+            "a duration from \"\(Quantity.text(range.lowerBound))\" to \"\(Quantity.text(range.upperBound))\""
         guard let text = try text(key, expected, limit: 32) else { return nil }
         guard let duration = Quantity.duration(text), range.contains(duration) else {
             throw Self.wrong(key, "no such duration", expected)

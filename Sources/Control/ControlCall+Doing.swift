@@ -123,7 +123,9 @@ extension ControlCall {
     private static func linkWish(_ request: ControlRequest) throws(ControlError) -> LinkWish {
         let body = try ControlBody(
             request,
-            keys: ["profile", "name", "type", "host", "port", "domains", "key", "for", "gateway", "once", "form", "page"])
+            keys: [
+                "profile", "name", "type", "host", "port", "domains", "key", "for", "gateway", "once", "form", "page",
+            ])
         var wish: LinkWish
         if let profile = try body.text("profile", "the id of a profile", limit: 64) {
             let others = ["name", "type", "host", "port", "domains", "key", "for", "gateway", "once"]

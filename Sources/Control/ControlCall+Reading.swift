@@ -119,7 +119,8 @@ extension ControlCall {
     private static func wantJSON(_ request: ControlRequest) throws(ControlError) {
         guard request.isJSON else {
             throw ControlError(
-                .unsupportedMediaType, "found a body that is not said to be JSON; expected Content-Type: application/json")
+                .unsupportedMediaType,
+                "found a body that is not said to be JSON; expected Content-Type: application/json")
         }
     }
 
@@ -173,7 +174,8 @@ extension ControlCall {
         guard request.method == .get else { throw methods(["GET", "HEAD"]) }
         try check(request, ["device", "host"])
         guard let device = request.parameter("device"), !device.isEmpty else {
-            throw ControlError(.badRequest, "device: found nothing; expected a name, a MAC or an address", path: "device")
+            throw ControlError(
+                .badRequest, "device: found nothing; expected a name, a MAC or an address", path: "device")
         }
         return .why(device: device, host: request.parameter("host"))
     }

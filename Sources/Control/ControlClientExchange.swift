@@ -78,6 +78,7 @@ public enum HTTPExchange {
             case .failed(.brokenPipe), .failed(.connectionReset): return
             case .failed(let reason): throw .system(SystemCallError("connect", errno: reason))
             }
+            guard Clock.now() < deadline else { throw .timeout }
             if let reason = socket.connectError(), reason != .brokenPipe, reason != .connectionReset {
                 throw .system(SystemCallError("connect", errno: reason))
             }

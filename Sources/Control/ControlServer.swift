@@ -11,7 +11,6 @@ public struct ControlServer: ~Copyable {
     /// The most connections at a time; one more is closed at once.
     public static let connectionLimit = 64
 
-
     struct Connection: ~Copyable {
         var socket: Socket
         var session: ControlSession

@@ -136,7 +136,8 @@ public struct ControlSession: Sendable {
         do throws(HTTPError) {
             while position < input.count, !incomplete.rest.isComplete {
                 let (content, end) = try incomplete.rest.take(input.span.extracting(position..<input.count))
-                incomplete.request.body.append(contentsOf: input[position + content.lowerBound..<position + content.upperBound])
+                incomplete.request.body.append(
+                    contentsOf: input[position + content.lowerBound..<position + content.upperBound])
                 position += end
             }
         } catch {

@@ -123,7 +123,8 @@ extension Worker {
         var end: DeviceActivity.End?
         if reason.isFailure {
             end = DeviceActivity.End(
-                target: flow.name ?? flow.target?.description ?? flow.key.target.description, words: reason.words, at: time)
+                target: flow.name ?? flow.target?.description ?? flow.key.target.description, words: reason.words,
+                at: time)
         }
         activities.change(flow.key.client.address) { activity in
             activity.bytesDown += down

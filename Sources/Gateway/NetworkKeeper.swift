@@ -158,7 +158,9 @@ struct NetworkKeeper: ~Copyable {
     private func prefixes(_ policy: Policy) -> [IPPrefix] {
         var found: [IPPrefix] = []
         let ofDevices = Set(policy.settings.devices.profiles.values).sorted()
-        for profile in [policy.settings.active] + settings.lan.compactMap({ $0.position(in: policy.settings) }) + ofDevices {
+        for profile in [policy.settings.active] + settings.lan.compactMap({ $0.position(in: policy.settings) })
+            + ofDevices
+        {
             guard case .names(let prefixes) = policy.capture(ofProfile: profile) else { continue }
             for prefix in prefixes where !found.contains(prefix) { found.append(prefix) }
         }

@@ -128,7 +128,9 @@ extension Worker {
         flows[handle].upstreamSlot = opening.slot
         flows[handle].outbound?.noteOpened()
         let time = now
-        if flows[handle].origin == .tunnel { activities.change(flows[handle].key.client.address) { $0.lastAccepted = time } }
+        if flows[handle].origin == .tunnel {
+            activities.change(flows[handle].key.client.address) { $0.lastAccepted = time }
+        }
         flows[handle].relay.restart(at: now)
         if opening.inAbsoluteForm { sayAbsoluteForm() }
         if opening.inAbsoluteForm || flows[handle].isPlainRequest {

@@ -95,7 +95,8 @@ extension Worker {
     /// Remembers that a device has opened a flow.
     private mutating func note(_ segment: TCPSegment, _ key: FlowKey, _ ip: IPPacket) {
         let syn = SeenSYN(
-            client: key.client, target: key.target.address, hopLimit: ip.hopLimit, timestamp: segment.options.timestamps?.value,
+            client: key.client, target: key.target.address, hopLimit: ip.hopLimit,
+            timestamp: segment.options.timestamps?.value,
             at: now)
         activities.change(key.client.address) { $0.note(syn) }
     }

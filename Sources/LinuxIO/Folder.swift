@@ -17,6 +17,11 @@ public struct Folder: ~Copyable, Sendable {
         descriptor = OwnedDescriptor(owning: number)
     }
 
+    /// Makes a directory that everybody may look into, where only the last part of the path is missing.
+    public static func make(_ path: String) throws(SystemCallError) {
+        if unsafe mkdir(path, 0o755) != 0, errno != EEXIST { throw .last("mkdir", path) }
+    }
+
     /// Takes the directory for this value until it goes away, or returns false when another process has it.
     public func claim() throws(SystemCallError) -> Bool {
         let result = retrying { Int(flock(descriptor.number, LOCK_EX | LOCK_NB)) }

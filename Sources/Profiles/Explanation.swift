@@ -35,7 +35,9 @@ extension ResolvedConfiguration {
         let profile = own ?? lan?.profile.flatMap(configuration.profile) ?? configuration.activeProfile
         var explanation = Explanation()
         explanation.add("flow", question.words)
-        let place = own.map { _ in "the device's own" } ?? lan.flatMap { $0.profile == nil ? nil : "of the devices on \($0.interface)" }
+        let place =
+            own.map { _ in "the device's own" }
+            ?? lan.flatMap { $0.profile == nil ? nil : "of the devices on \($0.interface)" }
         explanation.add("profile", "\(profile.id), \(place ?? "active")")
         explanation.add("mode", modeWords(of: profile))
         explanation.add("capture", Self.words(capture(of: profile.id), with: profile.routes.capture))

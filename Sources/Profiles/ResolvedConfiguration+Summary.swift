@@ -1,6 +1,7 @@
 /// A configuration in a few lines for people, without secrets.
 
 internal import Addresses
+internal import Devices
 internal import Routing
 
 extension ResolvedConfiguration {
@@ -10,7 +11,12 @@ extension ResolvedConfiguration {
         var rows: [(String, String)] = []
         for profile in options.profiles {
             let name = Shown.text(profile.name).dropFirst().dropLast()
-            rows.append(("profile", "\(profile.id) (\(name))" + (profile.id == options.active ? ", active" : "")))
+            rows.append(
+                (
+                    "profile",
+                    "\(profile.id) (\(name))" + (profile.id == options.active ? ", active" : "")
+                        + (profile.isSelfService ? ", self-service" : "")
+                ))
             rows.append(("  upstream", profile.upstream.summary))
             rows.append(("  routes", routes(of: profile)))
             rows.append(("  capture", Self.words(capture(of: profile.id), with: profile.routes.capture)))
@@ -27,11 +33,31 @@ extension ResolvedConfiguration {
         rows.append(("socks", options.socks?.summary ?? "off"))
         rows.append(("http", options.http?.summary ?? "off"))
         rows.append(("state", options.state.map { Shown.text($0) } ?? "none"))
+        rows += labRows
         let log = options.log
         rows.append(("log", "\(log.level.rawValue), \(log.format.rawValue), flows \(log.flows.rawValue)"))
         return rows.map { key, value in
             key + String(repeating: " ", count: max(1, 12 - key.count)) + value + "\n"
         }.joined()
+    }
+
+    /// Devices, keys, and the ways in of those who switch.
+    private var labRows: [(String, String)] {
+        let options = configuration
+        var rows = options.devices.map { device in
+            let profile = device.profile.map { ", \($0)" } ?? ""
+            return ("device", "\(device.name), \(device.identity)\(profile)")
+        }
+        rows.append(("new devices", options.newDevices.rawValue))
+        rows.append(("lease", options.lease.map(Quantity.text) ?? "until it is released"))
+        rows += options.keys.map { ("key", $0.summary) }
+        let group = (options.control?.group).map { ", group \($0)" } ?? ""
+        rows.append(("control", options.control.map { Shown.text($0.socket) + group } ?? "off"))
+        if let push = options.push {
+            let allowed = push.allow.isEmpty ? "" : " for " + push.allow.map(\.description).joined(separator: " ")
+            rows.append(("push", push.listen.map(\.description).joined(separator: " ") + allowed))
+        }
+        return rows
     }
 
     private func routes(of profile: Profile) -> String {
@@ -78,6 +104,17 @@ extension Upstream {
         if identify { parts.append("identify") }
         parts.append("half-close \(halfClose.rawValue)")
         if type == .http { parts.append("http80 \(plainHTTP.rawValue)") }
+        return parts.joined(separator: ", ")
+    }
+}
+
+extension KeyOptions {
+    /// What it may sign, and until when.
+    fileprivate var summary: String {
+        var parts = [id, scope.map(\.rawValue).sorted().joined(separator: " and "), "from \(Shown.text(file))"]
+        if let hosts { parts.append("\(hosts.count) hosts") }
+        if let until { parts.append("until \(CalendarDate.text(until))") }
+        if isRevoked { parts.append("revoked") }
         return parts.joined(separator: ", ")
     }
 }

@@ -15,11 +15,11 @@ extension Program {
             guard Terminal.isTerminal(.input), Terminal.isTerminal(.errors) else {
                 throw Failure("found no terminal to ask on; expected one, or --yes")
             }
-            let preview = ApplyText.preview(Found(try value(of: check)), for: application.target, style, moment)
+            let preview = ApplyText.preview(Found(try value(of: check)), of: application, style, moment)
             Terminal.write(preview + "Do it? [y/N] ", to: .errors)
             guard Self.isYes(Terminal.read()) else { throw Failure("nothing was changed") }
         } else if !invocation.isJSON {
-            print(ApplyText.preview(Found(try value(of: check)), for: application.target, style, moment))
+            print(ApplyText.preview(Found(try value(of: check)), of: application, style, moment))
         }
         return try show(try ask(application.request(link, check: false)), .switched)
     }

@@ -15,7 +15,7 @@ extension Program {
     func push(_ document: Document, confirm: Int?) throws(Failure) -> Int32 {
         let (octets, place) = try read(document)
         let kind: PushDocument
-        do throws(PushError) {
+        do throws(PushDocumentError) {
             kind = try PushDocument.kind(of: octets)
         } catch {
             throw Failure("\(place): \(error)")

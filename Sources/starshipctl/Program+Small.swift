@@ -47,6 +47,14 @@ extension Program {
         return print("key \(id), in \(whole) (mode 0600)\n\(KeyFile.line(id: id, file: whole))\n")
     }
 
+    /// Whether a shell can't take a word for anything but a word: bash expands what it is told to offer.
+    private static func isPlain(_ word: String) -> Bool {
+        word.utf8.allSatisfy { octet in
+            0x61...0x7a ~= octet | 0x20 || 0x30...0x3a ~= octet
+                || [0x2d, 0x2e, 0x40, 0x5f].contains(octet)
+        }
+    }
+
     /// One word a line; without a daemon none, and no complaint in the middle of somebody's typing.
     func offer(_ kind: Candidates) -> Int32 {
         let words: [String]
@@ -55,6 +63,6 @@ extension Program {
         case .devices: words = ((try? found(.devices))?["devices"].elements ?? []).compactMap { $0["id"].text }
         case .none, .files, .words: words = []
         }
-        return print(words.map { $0 + "\n" }.joined())
+        return print(words.filter(Self.isPlain).map { $0 + "\n" }.joined())
     }
 }

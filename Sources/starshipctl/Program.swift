@@ -62,6 +62,7 @@ struct Program {
         case .qr(let plan): return try draw(plan)
         case .sheet(let plan): return try drawSheet(plan)
         case .scan(let target): return scan(target)
+        case .schema: return print(ConfigurationSchema.text)
         case .keygen(let file): return try makeKey(file)
         case .candidates(let kind): return offer(kind)
         }

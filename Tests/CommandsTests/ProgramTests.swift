@@ -117,7 +117,7 @@ struct ProgramTests {
     func candidates() throws {
         let server = try ScriptedControl(
             script(
-                #"{"to":"GET /v1/profiles","status":200,"json":{"profiles":[{"id":"a"},{"id":"b"}]}},"#
+                #"{"to":"GET /v1/profiles","status":200,"json":{"profiles":[{"id":"a"},{"id":"b"},{"id":"$(touch x)"}]}},"#
                     + #"{"to":"GET /v1/devices","status":200,"json":{"devices":[{"id":"stb"}]}}"#))
         #expect(try server.run(["completion", "--list", "profiles"]).output == "a\nb\n")
         #expect(try server.run(["completion", "--list", "devices"]).output == "stb\n")

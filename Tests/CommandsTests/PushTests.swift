@@ -23,9 +23,9 @@ struct PushTests {
 
     @Test("a profile without a usable id has no place to go to")
     func ids() {
-        #expect(throws: PushError.noID) { try PushDocument.kind(of: Array("{ upstream: {} }".utf8)) }
-        #expect(throws: PushError.noID) { try PushDocument.kind(of: Array("{ id: 3 }".utf8)) }
-        #expect(throws: PushError.badID) { try PushDocument.kind(of: Array("{ id: '../etc/x' }".utf8)) }
+        #expect(throws: PushDocumentError.noID) { try PushDocument.kind(of: Array("{ upstream: {} }".utf8)) }
+        #expect(throws: PushDocumentError.noID) { try PushDocument.kind(of: Array("{ id: 3 }".utf8)) }
+        #expect(throws: PushDocumentError.badID) { try PushDocument.kind(of: Array("{ id: '../etc/x' }".utf8)) }
     }
 
     @Test("a document is sent octet for octet, so that lines in errors are the file's")

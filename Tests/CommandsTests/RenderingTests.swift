@@ -184,6 +184,10 @@ struct RenderingTests {
                 The upstream is down.
 
                 """)
+        let once = try rendered(
+            .why,
+            #"{"steps":[{"step":"upstream","ok":false,"evidence":"it is down"}],"verdict":"upstream: it is down"}"#)
+        #expect(once.text == "1 ✗ upstream  it is down\n")
         let good = try rendered(.why, #"{"steps":[{"step":"a","ok":true,"evidence":"b"}],"verdict":"All is well."}"#)
         #expect(good.exitCode == 0)
     }
@@ -310,26 +314,26 @@ struct RenderingTests {
 
     @Test("a link is looked at before it is applied")
     func preview() throws {
-        let answer = Found(
-            try JSON5Reader.read(
-                Array(
-                    """
-                    {"link":{"action":"activate","profile":"link-1","name":"Whistle QA","upstream":"http whistle.qa.example:8899",
-                    "domains":["a.example","b.example"],"key":"beetle","expires":1796126400},"moved":1,"devices":["pixel-7"],
-                    "until":1796162400,"flows":{"reset":3,"draining":1,"untouched":5}}
-                    """.utf8
-                ).span))
+        let json = """
+            {"link":{"action":"activate","profile":"link-1","name":"Whistle QA","upstream":"http whistle.qa.example:8899",
+            "domains":["a.example","b.example"],"key":"beetle","expires":1796126400,"isNew":true}}
+            """
+        let answer = Found(try JSON5Reader.read(Array(json.utf8).span))
+        func preview(_ application: Application) -> String {
+            ApplyText.preview(answer, of: application, Style(isColoured: false), moment)
+        }
         #expect(
-            ApplyText.preview(answer, for: .device("pixel-7"), Style(isColoured: false), moment) == """
-                profile     Whistle QA (link-1)
+            preview(Application(target: .device("pixel-7"), duration: "2h")) == """
+                profile     Whistle QA (link-1, new)
                 upstream    http whistle.qa.example:8899
                 domains     a.example, b.example
                 signed by   beetle
                 link ends   13:00, in 2 h
                 for         pixel-7
-                until       23:00, in 12 h
-                flows       4 flows would be reset
+                lasts       2h
 
                 """)
+        #expect(
+            preview(Application(target: .all)).hasSuffix("for         all devices, but those with one of their own\n"))
     }
 }

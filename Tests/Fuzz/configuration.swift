@@ -14,6 +14,8 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         for file in configuration.listFiles { files[file] = bytes }
         let resolved = try configuration.resolve(files: files)
         precondition(!resolved.summary.isEmpty)
+        let written = [UInt8](configuration.json.text.utf8)
+        precondition((try? Configuration.parse(written)) == configuration, "what is written is read as another one")
         let question = Question(name: "a.example", port: 443)
         precondition(resolved.explain(question)["outbound"] != nil, "a flow without an end")
     } catch {

@@ -2,6 +2,7 @@
 
 import Addresses
 import Bytes
+import LinuxIO
 import Names
 import Routing
 import Testing
@@ -235,7 +236,7 @@ extension WorkerTests {
             for (answers, isReset) in [(true, false), (false, true)] {
                 routing.phones = try Lists.phones(answers: answers)
                 bench.shared.board.replace(by: try Policy(routing, after: bench.shared.policy))
-                bench.shared.mailboxes[0].send(.reroute)
+                bench.shared.mailboxes[0].send(.reroute(RerouteOrder(drain: .zero, waking: try WakeUp())))
                 bench.settle()
                 #expect(client.wasReset == isReset)
             }

@@ -2,6 +2,7 @@
 
 import Addresses
 import Bytes
+import LinuxIO
 import Routing
 import Testing
 import Upstreams
@@ -16,7 +17,9 @@ extension WorkerTests {
             var routing = bench.shared.policy.settings
             try change(&routing)
             bench.shared.board.replace(by: try Policy(routing, after: bench.shared.policy))
-            for mailbox in bench.shared.mailboxes { mailbox.send(.reroute) }
+            for mailbox in bench.shared.mailboxes {
+                mailbox.send(.reroute(RerouteOrder(drain: .zero, waking: try WakeUp())))
+            }
             bench.settle()
         }
 

@@ -343,7 +343,7 @@ extension WorkerTests {
             var routing = bench.settings.routing
             routing.profiles[0].letsDatagramsOut = false
             bench.shared.board.replace(by: try Policy(routing, after: bench.shared.policy))
-            bench.shared.mailboxes[0].send(.reroute)
+            bench.shared.mailboxes[0].send(.reroute(RerouteOrder(drain: .zero, waking: try WakeUp())))
             let seen = try #require(bench.nextStrays().first)
             #expect(seen.icmp?.type == [3, 3])
             #expect(seen.icmp?.quote == Array(question.prefix(28)))

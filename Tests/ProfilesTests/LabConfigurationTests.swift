@@ -202,4 +202,19 @@ struct LabConfigurationTests {
                     + " keys: [{ id: 'k', file: '/k' }]"))
         #expect(lab.sections(differingFrom: plain).isEmpty)
     }
+
+    @Test("the summary names devices, keys and ways in, and no key's octets")
+    func summary() throws {
+        let summary = try configuration(example("lab.json5")).resolve().summary
+        for line in [
+            "profile     whistle-qa (Whistle QA), self-service",
+            "device      kiosk, 3c:28:6d:ab:cd:ef@wlan0, whistle-qa",
+            "new devices default", "lease       12h",
+            "key         beetle, links, from \"/etc/starship/keys/beetle\", 2 hosts, until 2027-06-30",
+            "key         laptop, links, from \"/etc/starship/keys/laptop\", revoked",
+            "control     \"/run/starship/control.sock\", group starship", "push        10.9.0.1:10801 for 10.9.0.0/24",
+        ] {
+            #expect(summary.split(separator: "\n").contains(Substring(line)), "\(line)\n\(summary)")
+        }
+    }
 }

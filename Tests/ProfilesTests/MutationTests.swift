@@ -49,7 +49,7 @@ struct MutationTests {
     @Test("changed examples are read or refused, with a place within the text", arguments: UInt64(0)..<8)
     func mutations(seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)
-        let originals = try ["try.json5", "squid.json5", "gateway.json5", "domain-mode.json5"].map {
+        let originals = try ["try.json5", "squid.json5", "gateway.json5", "domain-mode.json5", "lab.json5"].map {
             Array(try example($0).utf8)
         }
         for _ in 0..<400 {
@@ -59,11 +59,34 @@ struct MutationTests {
             do throws(ConfigurationError) {
                 let configuration = try Configuration.parse(bytes)
                 _ = try configuration.resolve().summary
+                #expect(try Configuration.parse(Array(configuration.json.text.utf8)) == configuration, "seed \(seed)")
             } catch {
                 let place = try #require(error.position, "seed \(seed)")
                 #expect((1...lines).contains(place.line) && place.column >= 1, "seed \(seed)")
                 #expect(!error.description.contains("\n"), "seed \(seed)")
                 #expect(error.description.utf8.count < 2000, "seed \(seed)")
+            }
+        }
+    }
+
+    @Test(
+        "changed states and bodies are read or refused, and what is read is written the same", arguments: UInt64(0)..<4)
+    func states(seed: UInt64) throws {
+        var random = RandomSettings(seed: seed)
+        for _ in 0..<400 {
+            let lab = random.lab()
+            let state = Self.mutate(Array(lab.json.text.utf8), with: &random.generator)
+            if let read = try? LabState.parse(state.span) {
+                let written = Array(read.json.text.utf8)
+                #expect(try LabState.parse(written.span) == read, "seed \(seed)")
+                _ = try EffectiveConfiguration.fitting(file: configuration(minimal()), lab: read)
+            }
+            let overlay = Self.mutate(Array(lab.overlay.text.utf8), with: &random.generator)
+            if let read = try? Overlay.parse(overlay.span) { _ = read.laid(over: lab) }
+            let profile = Self.mutate(Array(random.profile("p").json.text.utf8), with: &random.generator)
+            if let read = try? Profile.parse(profile.span, id: nil) {
+                let written = Array(read.json.text.utf8)
+                #expect(try Profile.parse(written.span, id: read.id) == read, "seed \(seed)")
             }
         }
     }

@@ -136,6 +136,19 @@ def talk(address, seconds):
         print(f"broken {type(error).__name__}", flush=True)
 
 
+def wait(address, seconds):
+    """A stream that says one thing and then nothing; what ends it is printed."""
+    with socket.create_connection((address, 443), timeout=3) as client:
+        client.sendall(b"x")
+        client.recv(4096)
+        print("open", flush=True)
+        client.settimeout(float(seconds))
+        try:
+            print("closed" if client.recv(1) == b"" else "data", flush=True)
+        except ConnectionResetError:
+            print("reset", flush=True)
+
+
 def many(count, server):
     for number in range(int(count)):
         try:
@@ -168,7 +181,8 @@ def proxy(address, port):
             connection.sendall(b"HTTP/1.1 502 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 
 
-COMMANDS = {"browse": browse, "hello": hello, "talk": talk, "many": many, "socks": socks, "proxy": proxy}
+COMMANDS = {
+    "browse": browse, "hello": hello, "talk": talk, "wait": wait, "many": many, "socks": socks, "proxy": proxy}
 
 if __name__ == "__main__":
     if sys.argv[1] == "serve":

@@ -10,6 +10,8 @@ public final class Daemon {
         public var upstream = Settings.http(ScriptedProxy.port)
         /// Keys of `network`.
         public var network = "setup: \"none\""
+        /// Further profiles behind the active one, `lab`.
+        public var profiles = ""
         /// Further keys of the profile.
         public var profile = ""
         /// Keys of `socks` behind `listen` and `allow`.
@@ -20,6 +22,10 @@ public final class Daemon {
         /// Programs in front of the daemon, such as `prlimit`, and arguments behind its configuration.
         public var wrapper: [String] = []
         public var arguments: [String] = []
+
+        /// Where the control socket and the lab's state are; `write` sets both to places in the lab's directory.
+        var socket = ""
+        var state = ""
 
         public init() {}
 
@@ -38,8 +44,10 @@ public final class Daemon {
               socks: { listen: "\(Lab.socksAddress):\(Lab.socksPort)", allow: ["10.9.0.0/24"], \(socks) },
               limits: { \(limits) },
               log: { flows: "all" },
+              control: { socket: "\(socket)" },
+              \(more.contains("state:") ? "" : "state: \"\(state)\",")
               \(more)
-              profiles: [{ id: "lab", name: "Lab", upstream: \(upstream), \(profile) }],
+              profiles: [{ id: "lab", name: "Lab", upstream: \(upstream), \(profile) }, \(profiles)],
               active: "lab"
             }
             """
@@ -67,8 +75,14 @@ public final class Daemon {
 
     /// Puts a configuration where it is read.
     public static func write(_ settings: Settings, _ lab: Lab) throws {
+        var settings = settings
+        settings.socket = socket(lab)
+        settings.state = "\(lab.directory.path)/state"
         try settings.text.write(to: file(lab), atomically: true, encoding: .utf8)
     }
+
+    /// The control socket of a lab's gateway.
+    public static func socket(_ lab: Lab) -> String { "\(lab.directory.path)/control.sock" }
 
     private static func file(_ lab: Lab) -> URL { lab.directory.appending(path: "starshipd.json5") }
 

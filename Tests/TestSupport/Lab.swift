@@ -13,6 +13,8 @@ import Synchronization
 public final class Lab {
     public enum Place: String, CaseIterable {
         case device
+        /// A second device, once `addTablet` was called.
+        case tablet
         case gateway
         case internet
         case origin
@@ -91,6 +93,9 @@ public final class Lab {
     public static func python(_ arguments: [String]) -> [String] {
         ["/usr/bin/python3", "\(programs)/\(arguments[0])"] + arguments.dropFirst()
     }
+
+    /// Adds a second device on the same link, with a MAC and an address of its own (10.9.0.3).
+    public func addTablet() throws { _ = try Self.script("tablet", name) }
 
     /// Leads what the device sends into the TUN device of that name.
     public func route(into tunnel: String = "starship0") throws {
