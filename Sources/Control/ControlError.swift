@@ -94,7 +94,7 @@ public struct ControlError: Error, Equatable, Sendable, CustomStringConvertible 
 
     public var description: String { message }
 
-    /// `{"error": {…}}`
+    /// An object `error` with all that is known.
     public var json: JSON {
         .members([
             "error": .members([

@@ -209,7 +209,7 @@ extension LabTests {
             var opened: Int
             var refused: Int
             var stale: Int
-            var slowest_ms: Double
+            var slowest: Double
         }
     }
 }

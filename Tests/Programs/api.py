@@ -141,7 +141,7 @@ def switches(path, count, server, a, b):
     stop.set()
     for thread in threads:
         thread.join(10)
-    print(json.dumps({"opened": opened[0], "refused": refused[0], "stale": stale, "slowest_ms": slowest * 1000}))
+    print(json.dumps({"opened": opened[0], "refused": refused[0], "stale": stale, "slowest": slowest * 1000}))
 
 
 def quick(path, count, server, other):
