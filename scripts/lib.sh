@@ -15,8 +15,10 @@ run_packages=(iproute2 nftables conntrack curl)
 test_packages=(
     util-linux ethtool iputils-ping tcpdump openssl git openssh-client openssh-server squid tinyproxy mitmproxy
     dnsmasq-base bind9-dnsutils chromium-headless-shell iptables zbar-tools qrencode librsvg2-bin
-    python3 python3-h2 python3-hypercorn python3-jsonschema python3-websockets shellcheck
+    python3 python3-h2 python3-hypercorn python3-jsonschema python3-venv python3-websockets shellcheck
 )
+# What they run that Debian doesn't have, from PyPI.
+python_packages=(schemathesis==4.32.5)
 
 # Says something, one line an argument.
 say() { printf '%s\n' "$@"; }
@@ -70,6 +72,25 @@ need_packages() {
         fail "apt-get could not install ${missing[*]}" "the whole of its words: $log"
     fi
     release_services
+    rm -f "$log"
+}
+
+# Makes .build/venv with the packages from PyPI, once. Where they can't be had that is said, and no reason to stop: the
+# tests that need them are left out by name.
+want_python_packages() {
+    local venv=$root/.build/venv log
+    [[ $(cat "$venv/packages" 2>/dev/null) == "${python_packages[*]}" ]] && return
+    say "Installing ${python_packages[*]} from PyPI into .build/venv"
+    log=$(mktemp)
+    if { python3 -m venv --clear "$venv" &&
+        "$venv/bin/python" -m pip --no-input --timeout 15 --retries 1 install --quiet "${python_packages[@]}"; } \
+        >"$log" 2>&1; then
+        printf '%s\n' "${python_packages[*]}" >"$venv/packages"
+    else
+        rm -rf "$venv"
+        say "PyPI gave no ${python_packages[*]}, so the tests with it are left out:"
+        tail -n 3 "$log" | sed 's/^/    /'
+    fi
     rm -f "$log"
 }
 

@@ -60,7 +60,9 @@ extension Administrator {
         do throws(StoreError) {
             try store.keep(state, note)
         } catch {
-            throw ControlError(.storeFailed, "not kept, what was running goes on: \(error)")
+            var code = ControlError.Code.storeFailed
+            if case .tooLarge = error { code = .tooLarge }
+            throw ControlError(code, "not kept, what was running goes on: \(error)")
         }
     }
 

@@ -103,7 +103,7 @@ public struct ScanSession: Sendable {
         return "line \(lines): \(reason)"
     }
 
-    /// What the screen says of an applied link, such as `pixel-7 → Whistle QA, until 16:02, in 12 h`.
+    /// What has become of a switch: `pixel-7 → Whistle QA, until 16:02, in 12 h`.
     public static func confirmation(_ answer: Found, for target: Target, _ moment: Moment) -> String {
         let name = answer["link"]["name"].text ?? answer["profile"].text ?? "?"
         let until = answer["until"].integer.map { ", until \(moment.end($0))" } ?? ""

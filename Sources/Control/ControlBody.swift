@@ -39,10 +39,13 @@ struct ControlBody {
             found: "an unknown \(what)", expected: expected, hint: near.map { "did you mean `\($0)`?" })
     }
 
-    private static func wrong(_ key: String, _ found: String, _ expected: String) -> ControlError {
+    static func wrong(_ key: String, _ found: String, _ expected: String) -> ControlError {
         ControlError(
             .badRequest, "\(key): found \(found); expected \(expected)", path: key, found: found, expected: expected)
     }
+
+    /// Whether a key is there, be it with null.
+    func mentions(_ key: String) -> Bool { members[key] != nil }
 
     /// Whether a key is there and says something.
     func has(_ key: String) -> Bool { members[key].map { $0.content != .null } ?? false }
@@ -53,7 +56,9 @@ struct ControlBody {
         guard case .string(let text) = value.content else { throw Self.wrong(key, value.kind, expected) }
         let isOneLine = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard !text.isEmpty, text.utf8.count <= limit, isOneLine else {
-            throw Self.wrong(key, text.isEmpty ? "an empty text" : "no text of one line", expected)
+            let found =
+                text.isEmpty ? "an empty text" : isOneLine ? "a text over \(limit) octets" : "no text of one line"
+            throw Self.wrong(key, found, expected)
         }
         return text
     }

@@ -10,11 +10,7 @@ extension ControlCall {
         guard verbs.contains(verb) else {
             throw ControlError(.notFound, "found a path that is not there; GET /v1/openapi lists those that are")
         }
-        guard request.method == .post else {
-            var error = ControlError(.methodNotAllowed, "this path has the method POST alone")
-            error.allowed = ["POST"]
-            throw error
-        }
+        guard request.method == .post else { throw methods(["POST"]) }
         if let parameter = request.parameters.first {
             throw ControlBody.unknown(parameter.name, among: [], "parameter")
         }
@@ -55,11 +51,7 @@ extension ControlCall {
     }
 
     static func applyLink(_ request: ControlRequest) throws(ControlError) -> ControlCall {
-        guard request.method == .post else {
-            var error = ControlError(.methodNotAllowed, "this path has the method POST alone")
-            error.allowed = ["POST"]
-            throw error
-        }
+        guard request.method == .post else { throw methods(["POST"]) }
         if let parameter = request.parameters.first {
             throw ControlBody.unknown(parameter.name, among: [], "parameter")
         }

@@ -33,9 +33,10 @@ extension ControlCall {
         ControlError(.notFound, "found a path that is not there; GET /v1/openapi lists those that are")
     }
 
-    private static func methods(_ methods: [String]) -> ControlError {
+    static func methods(_ methods: [String]) -> ControlError {
         var error = ControlError(
-            .methodNotAllowed, "this path has the methods \(methods.joined(separator: ", ")) alone")
+            .methodNotAllowed,
+            "this path has the \(methods.count == 1 ? "method" : "methods") \(methods.joined(separator: ", ")) alone")
         error.allowed = methods
         return error
     }
@@ -87,19 +88,23 @@ extension ControlCall {
         case .delete:
             try check(request, ["moveTo"])
             return .deleteProfile(id, moveTo: request.parameter("moveTo"))
-        case .post:
+        case .post, .other:
             throw methods(["GET", "HEAD", "PUT", "DELETE"])
         }
     }
 
     private static func device(_ request: ControlRequest, _ device: String) throws(ControlError) -> ControlCall {
-        try check(request)
         switch request.method {
-        case .get: return .device(device)
+        case .get:
+            try check(request)
+            return .device(device)
         case .put:
+            try check(request)
             let body = try ControlBody(request, keys: ["name"])
+            // An empty object is a slip, no wish to have the name forgotten.
+            guard body.mentions("name") else { throw ControlBody.wrong("name", "nothing", "a name, or null") }
             return .name(device: device, try body.text("name", "a name, or null", limit: 64))
-        case .post, .delete: throw methods(["GET", "HEAD", "PUT"])
+        case .post, .delete, .other: throw methods(["GET", "HEAD", "PUT"])
         }
     }
 
@@ -112,7 +117,7 @@ extension ControlCall {
             try check(request, ["confirm"])
             try wantJSON(request)
             return .putConfiguration(confirm: try confirm(request))
-        case .post, .delete: throw methods(["GET", "HEAD", "PUT"])
+        case .post, .delete, .other: throw methods(["GET", "HEAD", "PUT"])
         }
     }
 
@@ -125,10 +130,12 @@ extension ControlCall {
     }
 
     private static func capture(_ request: ControlRequest) throws(ControlError) -> ControlCall {
-        try check(request)
         switch request.method {
-        case .delete: return .stopCapture
+        case .delete:
+            try check(request)
+            return .stopCapture
         case .post:
+            try check(request)
             let body = try ControlBody(request, keys: ["file", "filter", "snap", "size", "files"])
             var wish = CaptureWish()
             wish.file = try body.text("file", "the name of a file", limit: 128)
@@ -137,7 +144,7 @@ extension ControlCall {
             wish.size = try body.integer("size", within: 65_536...68_719_476_736)
             wish.files = try body.integer("files", within: 1...1000)
             return .startCapture(wish)
-        case .get, .put: throw methods(["POST", "DELETE"])
+        case .get, .put, .other: throw methods(["POST", "DELETE"])
         }
     }
 

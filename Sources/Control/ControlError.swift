@@ -70,8 +70,12 @@ public struct ControlError: Error, Equatable, Sendable, CustomStringConvertible 
 
     /// A document that is no JSON is a bad request (400); one whose content is wrong can't be processed (422).
     public init(_ error: ConfigurationError) {
-        let isSyntax = [.encoding, .syntax, .tooLarge, .tooDeep].contains(error.code)
-        status = error.code == .conflict ? 409 : isSyntax ? 400 : 422
+        switch error.code {
+        case .encoding, .syntax, .tooDeep: status = 400
+        case .conflict: status = 409
+        case .tooLarge: status = 413
+        default: status = 422
+        }
         code = error.code.rawValue
         message = "\(error)"
         path = error.path.isEmpty ? nil : error.path
@@ -94,7 +98,7 @@ public struct ControlError: Error, Equatable, Sendable, CustomStringConvertible 
 
     public var description: String { message }
 
-    /// An object `error` with all that is known.
+    /// The body of the answer: `{"error": {…}}`.
     public var json: JSON {
         .members([
             "error": .members([

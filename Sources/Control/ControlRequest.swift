@@ -14,6 +14,8 @@ public struct ControlRequest: Equatable, Sendable {
         case put = "PUT"
         case post = "POST"
         case delete = "DELETE"
+        /// Any other: no path has it, and each path says which it has (RFC 9110, section 15.5.6).
+        case other = "other"
     }
 
     /// Who asks.
@@ -25,7 +27,7 @@ public struct ControlRequest: Equatable, Sendable {
     }
 
     public var method: Method
-    /// As it stands in the request line, for signatures.
+    /// Path and query as they stand in the request line, for signatures.
     public var target: String
     /// Segment by segment, decoded.
     public var path: [String]
@@ -74,18 +76,16 @@ struct ControlHead {
         let target = Self.text(head, parsed.targetRange)
         isHead = method == "HEAD"
         closes = parsed.saysClose || !parsed.isVersion11
-        expectsContinue = fields.expectsContinue
+        // Who speaks 1.0 does not wait for it, and would take it for the answer (RFC 9110, section 10.1.1).
+        expectsContinue = fields.expectsContinue && parsed.isVersion11
         body = parsed.body
-        guard let known = isHead ? .get : ControlRequest.Method(rawValue: method) else {
-            var error = ControlError(.methodNotAllowed, "the method \(method.prefix(20)) is not served here")
-            error.allowed = ["GET", "HEAD", "PUT", "POST", "DELETE"]
-            throw .refused(error)
-        }
+        let known = isHead ? .get : ControlRequest.Method(rawValue: method) ?? .other
         request = ControlRequest(
             method: known, target: target, path: [], parameters: [],
             host: parsed.hostRange.map { Self.text(head, $0) } ?? "", signature: fields.signature,
             isJSON: fields.isJSON, body: [], source: source)
         do throws(ControlError) {
+            try request.readHost()
             try request.readTarget()
         } catch {
             throw .refused(error)
@@ -105,16 +105,24 @@ enum ControlHeadError: Error {
 
 /// The fields that a request may have, besides those of every message.
 private struct ControlFields {
-    var isJSON = false
+    private var types = 0
+    private var isTyped = false
+    private var isCoded = false
     var expectsContinue = false
     var signature: [String: String] = [:]
+
+    /// A type that is said twice is none, and what is compressed is no JSON yet.
+    var isJSON: Bool { types == 1 && isTyped && !isCoded }
 
     init(_ head: Span<UInt8>, from start: Int) throws(HTTPError) {
         var cursor = HTTPFieldCursor(at: start)
         while let field = try cursor.next(in: head) {
             let name = Self.text(head, field.name).lowercased()
             switch name {
-            case "content-type": isJSON = Self.isJSON(Self.text(head, field.value))
+            case "content-type":
+                types += 1
+                isTyped = Self.isJSON(Self.text(head, field.value))
+            case "content-encoding": isCoded = isCoded || Self.text(head, field.value).lowercased() != "identity"
             case "expect": expectsContinue = Self.text(head, field.value).lowercased() == "100-continue"
             case let name where name.hasPrefix("starship-"):
                 // Said twice it is said by two.
@@ -136,6 +144,31 @@ private struct ControlFields {
 }
 
 extension ControlRequest {
+    /// Takes the host out of a target that names it: Host does not count then (RFC 9112, section 3.2.2).
+    fileprivate mutating func readHost() throws(ControlError) {
+        let scheme = "http://"
+        if target.prefix(scheme.count).lowercased() == scheme {
+            let rest = target.dropFirst(scheme.count)
+            let end = rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+            guard end > rest.startIndex else { throw Self.badHost }
+            host = String(rest[..<end])
+            target = (rest[end...].first == "/" ? "" : "/") + rest[end...]
+        }
+        guard host.utf8.allSatisfy(Self.isOfHosts) else { throw Self.badHost }
+    }
+
+    private static var badHost: ControlError {
+        ControlError(.badRequest, "Host: found no host; expected a name or an address, with a port", path: "Host")
+    }
+
+    /// What `uri-host [ ":" port ]` is made of (RFC 3986, section 3.2.2).
+    private static func isOfHosts(_ octet: UInt8) -> Bool {
+        switch octet {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: "-._~%!$&'()*+,;=:[]".utf8.contains(octet)
+        }
+    }
+
     /// Takes the target apart: `/v1/profiles/whistle-qa?confirm=60`.
     fileprivate mutating func readTarget() throws(ControlError) {
         guard target.hasPrefix("/"), target.utf8.count <= ControlHead.targetLimit else {

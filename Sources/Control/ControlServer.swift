@@ -7,22 +7,33 @@ public import LinuxIO
 /// Connections that ask, one request each at a time.
 ///
 /// The server has a poller of its own, whose descriptor the owner's loop watches: when it is readable, `serve` is called.
+///
+/// There are only so many connections, and nobody can keep others out by holding them: a newcomer takes the place of
+/// whoever has been silent for longest.
 public struct ControlServer: ~Copyable {
-    /// The most connections at a time; one more is closed at once.
+    /// The most connections at a time.
     public static let connectionLimit = 64
+    /// How many newcomers, pieces and answers one call serves, for each door or connection; the rest gets the next.
+    private static let turn = 16
 
     struct Connection: ~Copyable {
         var socket: Socket
         var session: ControlSession
+        var isLocal: Bool
+        /// When it was last heard, or took something.
+        var active: Instant
         /// What the poller was asked for.
         var interest: Interest = .reading
+        /// The client has finished sending.
         var isGone = false
+        /// The last answer was sent, and the client knows that there is no other.
+        var isFinished = false
     }
 
     private var poller: Poller
     private var doors: [ControlDoor] = []
     private var connections = Slab<Connection>()
-    private var events = [PolledEvent](repeating: .none, count: 64)
+    private var events = [PolledEvent](repeating: .none, count: 2 * connectionLimit)
 
     public init() throws(SystemCallError) {
         poller = try Poller()
@@ -43,34 +54,53 @@ public struct ControlServer: ~Copyable {
     /// Serves what is ready: each request is answered before the next one is looked at.
     public mutating func serve(now: Instant, _ answer: (ControlRequest) -> ControlAnswer) {
         let count = poller.wait(into: &events, until: now)
-        for position in 0..<count {
-            let event = events[position]
-            if event.token < UInt64(doors.count) {
-                accept(Int(event.token), now)
-            } else if let handle = connections.handle(at: UInt32(truncatingIfNeeded: event.token - 0x1_0000)) {
-                serve(handle, event, now, answer)
+        for event in events[..<count] where event.token >= Self.firstToken {
+            guard let handle = connections.handle(at: UInt32(truncatingIfNeeded: event.token - Self.firstToken)) else {
+                continue
             }
+            serve(handle, event, now, answer)
         }
+        // Newcomers come last: they may get the places of those whose events these were.
+        for event in events[..<count] where event.token < Self.firstToken { accept(Int(event.token), now) }
         expire(now)
     }
 
-    private static func token(_ handle: Handle) -> UInt64 { 0x1_0000 + UInt64(handle.index) }
+    /// The token of the first connection; below are the doors.
+    private static let firstToken: UInt64 = 0x1_0000
+
+    private static func token(_ handle: Handle) -> UInt64 { firstToken + UInt64(handle.index) }
 
     private mutating func accept(_ door: Int, _ now: Instant) {
-        // A flood at one door must not keep the loop from everything else.
-        for _ in 0..<Self.connectionLimit {
+        for _ in 0..<Self.turn {
             guard let peer = doors[door].accept() else { return }
             let source = peer.source
-            guard connections.count < Self.connectionLimit else { continue }
+            guard makeRoom(for: source) else { continue }
             let session = ControlSession(source: source, now: now)
-            let handle = connections.insert(Connection(socket: peer.takeSocket(), session: session))
+            let handle = connections.insert(
+                Connection(socket: peer.takeSocket(), session: session, isLocal: source.isLocal, active: now))
             let number = connections[handle].socket.descriptor.number
             do throws(SystemCallError) {
                 try poller.add(number, token: Self.token(handle), events: .reading)
             } catch {
-                _ = connections.remove(handle)
+                drop(handle)
             }
         }
+    }
+
+    /// Ends a connection where there are too many; a newcomer from the network never takes the place of a local one.
+    private mutating func makeRoom(for source: ControlRequest.Source) -> Bool {
+        guard connections.count >= Self.connectionLimit else { return true }
+        var victim: (handle: Handle, isLocal: Bool, active: Instant)?
+        for place in 0..<connections.capacity {
+            guard let handle = connections.handle(at: place) else { continue }
+            let (isLocal, active) = (connections[handle].isLocal, connections[handle].active)
+            guard source.isLocal || !isLocal else { continue }
+            if let other = victim, (other.isLocal ? 1 : 0, other.active) <= (isLocal ? 1 : 0, active) { continue }
+            victim = (handle, isLocal, active)
+        }
+        guard let victim else { return false }
+        drop(victim.handle)
+        return true
     }
 
     private mutating func serve(
@@ -79,43 +109,56 @@ public struct ControlServer: ~Copyable {
         if event.error { return drop(handle) }
         if event.readable || event.hungUp { read(handle, now, answer) }
         guard connections.contains(handle) else { return }
-        write(handle, now)
+        write(handle, now, answer)
     }
 
     private mutating func read(_ handle: Handle, _ now: Instant, _ answer: (ControlRequest) -> ControlAnswer) {
-        // A client that never stops sending gets its turn like the others.
-        for _ in 0..<16 {
-            guard connections[handle].session.wantsInput else { return }
+        for _ in 0..<Self.turn {
+            guard connections[handle].session.wantsInput, !connections[handle].isGone else { return }
             var bytes: [UInt8] = []
             switch connections[handle].socket.read(appendingTo: &bytes, limit: 65_536) {
             case .bytes:
-                var request = connections[handle].session.receive(bytes.span, now: now)
-                while let complete = request {
-                    let reply = answer(complete)
-                    request = connections[handle].session.answer(reply, now: now)
+                if !connections[handle].session.isOver { connections[handle].active = now }
+                if let request = connections[handle].session.receive(bytes.span, now: now) {
+                    connections[handle].session.answer(answer(request), now: now)
                 }
             case .wouldBlock: return
             // A client that has finished sending may still read its answer.
-            case .end:
-                connections[handle].isGone = true
-                return
+            case .end: connections[handle].isGone = true
             case .failed: return drop(handle)
             }
         }
     }
 
-    private mutating func write(_ handle: Handle, _ now: Instant) {
+    private mutating func write(_ handle: Handle, _ now: Instant, _ answer: (ControlRequest) -> ControlAnswer) {
+        var answers = 0
         while !connections[handle].session.output.isEmpty {
+            guard answers < Self.turn else { return watch(handle, .writable) }
             let output = connections[handle].session.output
             switch connections[handle].socket.write(output.span) {
-            case .bytes(let count): connections[handle].session.sent(count, now: now)
-            case .wouldBlock:
-                return watch(handle, [.writable])
+            case .bytes(let count):
+                connections[handle].active = now
+                if let request = connections[handle].session.sent(count, now: now) {
+                    connections[handle].session.answer(answer(request), now: now)
+                    answers += 1
+                }
+            case .wouldBlock: return watch(handle, .writable)
             case .failed: return drop(handle)
             }
         }
-        if connections[handle].session.isOver || connections[handle].isGone { return drop(handle) }
+        if connections[handle].isGone { return drop(handle) }
+        if connections[handle].session.isOver { finish(handle) }
         watch(handle, .reading)
+    }
+
+    /// Says that this was the last answer; the client ends the connection.
+    ///
+    /// Ended by us while octets of it are still on their way, it would be reset, and the answer lost with it (RFC 9112,
+    /// section 9.6).
+    private mutating func finish(_ handle: Handle) {
+        guard !connections[handle].isFinished else { return }
+        connections[handle].isFinished = true
+        connections[handle].socket.shutdownSend()
     }
 
     private mutating func watch(_ handle: Handle, _ interest: Interest) {
@@ -139,6 +182,10 @@ public struct ControlServer: ~Copyable {
             if end <= now { drop(handle) } else { deadline = min(deadline, end) }
         }
     }
+}
+
+extension ControlRequest.Source {
+    fileprivate var isLocal: Bool { if case .local = self { true } else { false } }
 }
 
 /// A listening socket of the control API.

@@ -5,7 +5,8 @@ internal import Wire
 
 /// A connection of the control API, as a value without its socket.
 ///
-/// One request is under way at a time: what a client sends behind it waits until it was answered.
+/// One request is under way at a time: what a client sends behind it waits until the answer was sent. So no client can
+/// have more kept for it than one request and one answer.
 public struct ControlSession: Sendable {
     /// The longest body of a request.
     public static let bodyLimit = 4 << 20
@@ -21,7 +22,7 @@ public struct ControlSession: Sendable {
         case body(Incomplete)
         /// A request was handed out; nothing is read until it was answered.
         case answering(isHead: Bool, closes: Bool)
-        /// Everything was said; what is left in `output` goes, then the connection.
+        /// Everything was said: what is left in `output` goes, and what still comes is thrown away.
         case over
     }
 
@@ -34,6 +35,9 @@ public struct ControlSession: Sendable {
 
     private let source: ControlRequest.Source
     private var phase = Phase.head
+    /// The beginning of a head.
+    private var collector = HTTPHeadCollector()
+    /// What was not looked at yet.
     private var input: [UInt8] = []
     /// What is to be sent.
     public private(set) var output: [UInt8] = []
@@ -51,41 +55,53 @@ public struct ControlSession: Sendable {
     /// Whether more octets of the client are wanted.
     public var wantsInput: Bool {
         switch phase {
-        case .head, .body: true
-        case .answering, .over: false
+        case .head: output.isEmpty
+        case .body, .over: true
+        case .answering: false
         }
+    }
+
+    /// Whether nothing of a request is there.
+    private var isIdle: Bool {
+        if case .head = phase { input.isEmpty && collector.isEmpty } else { false }
     }
 
     /// Takes the next octets of the client and returns the request that they complete.
     public mutating func receive(_ bytes: Span<UInt8>, now: Instant) -> ControlRequest? {
-        if input.isEmpty, case .head = phase, !bytes.isEmpty { deadline = now + Self.patience }
+        guard !isOver else { return nil }
+        if isIdle, bytes.count > 0 { deadline = now + Self.patience }
         input.append(copying: bytes)
         return advance()
     }
 
-    /// Takes the answer to the request that is under way and returns the next one where it has come already.
-    public mutating func answer(_ answer: ControlAnswer, now: Instant) -> ControlRequest? {
-        guard case .answering(let isHead, let closes) = phase else { return nil }
+    /// Takes the answer to the request that is under way.
+    public mutating func answer(_ answer: ControlAnswer, now: Instant) {
+        guard case .answering(let isHead, let closes) = phase else { return }
         answer.write(into: &output, isHead: isHead, closes: closes)
         phase = closes ? .over : .head
         deadline = now + Self.idleTime
-        return closes ? nil : advance()
     }
 
-    /// Notes that the first octets of `output` were sent.
-    public mutating func sent(_ count: Int, now: Instant) {
+    /// Notes that the first octets of `output` were sent, and returns the next request where it has come already.
+    public mutating func sent(_ count: Int, now: Instant) -> ControlRequest? {
         output.removeFirst(count)
+        // A body that is on its way has its time already.
+        if case .body = phase { return nil }
         deadline = now + (isOver ? Self.patience : Self.idleTime)
+        guard output.isEmpty, !isOver else { return nil }
+        if !isIdle { deadline = now + Self.patience }
+        return advance()
     }
 
     private mutating func advance() -> ControlRequest? {
         while true {
             switch phase {
             case .head:
-                guard readHead() else { return nil }
+                guard output.isEmpty, readHead() else { return nil }
             case .body(var incomplete):
+                // A second owner of the body would have each piece of it cost a copy of the whole.
+                phase = .over
                 guard readBody(&incomplete) else { return nil }
-                if case .over = phase { return nil }
                 phase = .answering(isHead: incomplete.isHead, closes: incomplete.closes)
                 return incomplete.request
             case .answering, .over:
@@ -96,12 +112,17 @@ public struct ControlSession: Sendable {
 
     /// Reads a head; false when it isn't whole, or refused.
     private mutating func readHead() -> Bool {
-        var collector = HTTPHeadCollector()
+        var collector = collector
+        self.collector = HTTPHeadCollector()
         do throws(HTTPError) {
-            guard let end = try collector.collect(input.span) else { return false }
-            let head = Array(input[..<end])
+            guard let end = try collector.collect(input.span) else {
+                input = []
+                self.collector = collector
+                return false
+            }
+            let head = collector.isEmpty ? Array(input[..<end]) : collector.kept
             input.removeFirst(end)
-            try take(head)
+            take(head)
             return true
         } catch {
             refuse(ControlAnswer(ControlError(.badRequest, "\(error)"), status: error.status))
@@ -109,7 +130,9 @@ public struct ControlSession: Sendable {
         }
     }
 
-    private mutating func take(_ head: [UInt8]) throws(HTTPError) {
+    private mutating func take(_ head: [UInt8]) {
+        // Also a HEAD that is refused is answered without a body (RFC 9110, section 9.3.2).
+        let isHead = head.drop { $0 == 0x0d || $0 == 0x0a }.starts(with: "HEAD ".utf8)
         do throws(ControlHeadError) {
             let head = try ControlHead(head.span, from: source)
             if case .length(let count) = head.body, count > Self.bodyLimit { throw .refused(Self.tooLarge) }
@@ -120,8 +143,9 @@ public struct ControlSession: Sendable {
                 Incomplete(request: head.request, rest: head.body, isHead: head.isHead, closes: head.closes))
         } catch {
             switch error {
-            case .malformed(let error): throw error
-            case .refused(let error): refuse(ControlAnswer(error))
+            case .malformed(let error):
+                refuse(ControlAnswer(ControlError(.badRequest, "\(error)"), status: error.status), isHead: isHead)
+            case .refused(let error): refuse(ControlAnswer(error), isHead: isHead)
             }
         }
     }
@@ -130,7 +154,7 @@ public struct ControlSession: Sendable {
         ControlError(.tooLarge, "found a body over \(bodyLimit >> 20) MiB; expected a shorter one")
     }
 
-    /// Reads of a body what is there; false when more has to come.
+    /// Reads of a body what is there; false when more has to come, or it was refused.
     private mutating func readBody(_ incomplete: inout Incomplete) -> Bool {
         var position = 0
         do throws(HTTPError) {
@@ -141,12 +165,13 @@ public struct ControlSession: Sendable {
                 position += end
             }
         } catch {
-            refuse(ControlAnswer(ControlError(.badRequest, "\(error)"), status: error.status))
+            refuse(
+                ControlAnswer(ControlError(.badRequest, "\(error)"), status: error.status), isHead: incomplete.isHead)
             return false
         }
         input.removeFirst(position)
         guard incomplete.request.body.count <= Self.bodyLimit else {
-            refuse(ControlAnswer(Self.tooLarge))
+            refuse(ControlAnswer(Self.tooLarge), isHead: incomplete.isHead)
             return false
         }
         guard incomplete.rest.isComplete else {
@@ -157,8 +182,8 @@ public struct ControlSession: Sendable {
     }
 
     /// Answers what can't be read on from: where the next request begins is not known.
-    private mutating func refuse(_ answer: ControlAnswer) {
-        answer.write(into: &output, isHead: false, closes: true)
+    private mutating func refuse(_ answer: ControlAnswer, isHead: Bool = false) {
+        answer.write(into: &output, isHead: isHead, closes: true)
         input = []
         phase = .over
     }
