@@ -1,5 +1,7 @@
 /// What is kept, taken back, gone back to, and read again.
 
+import Control
+import Foundation
 import Testing
 
 @Suite("Keeping")

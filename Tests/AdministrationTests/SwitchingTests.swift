@@ -1,5 +1,7 @@
 /// Who is moved by a switch, for how long, and what is refused.
 
+import Control
+import Foundation
 import Testing
 
 @Suite("Switching")
