@@ -39,6 +39,7 @@ extension Administrator {
             if let trials { try gateway.watch(trials.bell.descriptor.number, as: Watches.Number.trial) }
         } catch {
             gateway.stop()
+            closeDoors()
             throw .gateway(error)
         }
         gateway.announce()
@@ -50,6 +51,7 @@ extension Administrator {
         do throws(GatewayError) {
             return try Gateway.start(settings, capture: capture)
         } catch {
+            closeDoors()
             throw .gateway(error)
         }
     }

@@ -172,6 +172,30 @@ extension LabTests {
             #expect(lab.ended(1, of: "10.9.0.2", through: "embedded"))
         }
 
+        // B162.
+        @Test("from a silent upstream one gets away by a switch: what waits is refused, and new flows work at once")
+        func leavesSilent() throws {
+            let lab = try SwitchLab()
+            let silent = try lab.lab.start(.internet, Lab.python(["routes.py", "silent", "10.77.0.2", "9009"]))
+            try silent.waitFor("ready")
+            let file = lab.lab.directory.appending(path: "silent.json5")
+            let text = "{ id: \"silent\", upstream: { type: \"http\", host: \"10.77.0.2\", port: 9009 } }"
+            try text.write(to: file, atomically: true, encoding: .utf8)
+            try lab.done("push", file.path)
+            try lab.done("use", "silent", "--all")
+            let fake =
+                try lab.lab.run(.device, ["dig", "+short", "@10.9.0.1", "web.example", "A"]).output
+                .split(separator: "\n").first.map(String.init) ?? ""
+            let clients = try lab.lab.start(.device, Lab.python(["routes.py", "pending", fake, "50"]))
+            try clients.waitFor("pending")
+            #expect(try Lab.wait(5) { try lab.done("--json", "status").contains("\"halfOpen\":50") })
+            try lab.done("use", "embedded", "--all")
+            let begun = Date()
+            #expect(try lab.page(.device).hasPrefix("peer 10.78.0.1"))
+            #expect(Date().timeIntervalSince(begun) < 1)
+            #expect(try clients.wait(within: 10).output.contains("50 refused, 0 pending"))
+        }
+
         @Test("a lease ends by itself, and a blocked newcomer is served once it has a name")
         func leases() throws {
             let lab = try SwitchLab(more: "newDevices: \"block\",")
