@@ -10,25 +10,27 @@ import Profiles
 
 extension Administrator {
     mutating func listDevices(_ gateway: inout Gateway) -> ControlAnswer {
-        readLeases()
-        let looks = looks(gateway)
+        let looks = look(gateway)
         let status = gateway.status()
         let list = devices.devices.map { json($0, status, looks) }
         return ControlAnswer(.members(["devices": .array(list)]))
     }
 
     mutating func device(_ text: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
-        readLeases()
+        let looks = look(gateway)
         let identity = try find(text)
-        let looks = looks(gateway)
         let status = gateway.status()
         return ControlAnswer(json(devices.device(identity), status, looks))
     }
 
-    /// By their SYNs: which addresses have several machines behind them.
-    private func looks(_ gateway: borrowing Gateway) -> SharedAddresses {
+    /// Takes what the DHCP server and the workers know, and says by SYNs which addresses have several machines behind
+    /// them.
+    private mutating func look(_ gateway: borrowing Gateway) -> SharedAddresses {
+        readLeases()
+        let activities = gateway.activities()
+        hear(activities)
         var looks = SharedAddresses()
-        let syns = gateway.activities().values.flatMap(\.syns).sorted { $0.at < $1.at }
+        let syns = activities.values.flatMap(\.syns).sorted { $0.at < $1.at }
         for syn in syns {
             looks.observe(
                 ObservedSYN(
@@ -93,7 +95,7 @@ extension Administrator {
             name.map { "\(before?.name ?? "\(identity)") is called \($0)" } ?? "\(before?.name ?? "") is forgotten"
         let note = LabStore.Note(by: by, how: "name", summary: words)
         _ = try change(to: state, note, drain: .seconds(2), &gateway)
-        let looks = looks(gateway)
+        let looks = look(gateway)
         let status = gateway.status()
         return ControlAnswer(json(devices.device(identity), status, looks))
     }

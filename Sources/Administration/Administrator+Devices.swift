@@ -42,26 +42,24 @@ extension Administrator {
         case .direct: settings.newcomers = .direct
         case .block: settings.newcomers = .blocked
         }
-        let rules = profileRules
-        var choices: [DeviceIdentity: (isKnown: Bool, profile: Int?)] = [:]
-        for (address, identity) in devices.addressBook {
-            let choice = choices[identity] ?? self.choice(for: identity, rules)
-            choices[identity] = choice
+        for (address, choice) in devices.choices(by: profileRules) {
             if choice.isKnown { settings.familiar.insert(address) }
-            settings.profiles[address] = choice.profile
+            guard choice.choice.isOwn, case .profile(let id) = choice.choice.route else { continue }
+            settings.profiles[address] = plan.position(of: id)
         }
         return settings
     }
 
-    /// Whether people know a device, and the profile that it has for itself.
-    private func choice(for identity: DeviceIdentity, _ rules: ProfileRules) -> (isKnown: Bool, profile: Int?) {
-        let device = devices.device(identity)
-        let choice = rules.choice(for: device)
-        guard choice.isOwn, case .profile(let id) = choice.route else { return (device.isKnown, nil) }
-        return (device.isKnown, plan.position(of: id))
-    }
-
     // MARK: Following the link
+
+    /// Takes what workers have seen: who sends is there, whatever the neighbour table says.
+    mutating func hear(_ activities: [IPAddress: DeviceActivity]) {
+        let (time, now) = (Clock.now(), Clock.unixTime().seconds)
+        for (address, activity) in activities {
+            guard let last = activity.lastOpened else { continue }
+            devices.heard(from: address, at: now - (time - last).nanoseconds / 1_000_000_000)
+        }
+    }
 
     /// Takes whoever is there already.
     mutating func meetNeighbours(_ gateway: inout Gateway) {
@@ -83,7 +81,7 @@ extension Administrator {
                 for neighbour in (try? KernelNeighbour.readAll()) ?? [] { note(neighbour, now) }
             }
         }
-        applyDevices(&gateway)
+        if devices.generation != appliedGeneration { applyDevices(&gateway) }
     }
 
     private mutating func note(_ neighbour: KernelNeighbour, _ now: Int64) {
@@ -96,7 +94,9 @@ extension Administrator {
                 seen: now - neighbour.sinceConfirmed.nanoseconds / 1_000_000_000, isRouter: neighbour.isRouter))
     }
 
+    /// Reads what the DHCP server has written, at most once a minute unless somebody wants to see it.
     mutating func readLeases() {
+        leasesDueAt = Clock.now() + .seconds(60)
         guard let path = plan.effective.configuration.leases,
             let bytes = try? SmallFile.read(
                 ConfigurationFile.path(of: path, besides: options.configuration), limit: 4 << 20)
@@ -106,6 +106,7 @@ extension Administrator {
 
     /// Has the gateway know addresses that have come, gone or moved.
     mutating func applyDevices(_ gateway: inout Gateway) {
+        appliedGeneration = devices.generation
         let settings = deviceSettings()
         guard settings != gateway.routing.devices else { return }
         do throws(GatewayError) {

@@ -84,10 +84,10 @@ extension Administrator {
     private mutating func push(
         _ state: LabState, _ note: LabStore.Note, isNew: Bool = false, _ gateway: inout Gateway
     ) throws(ControlError) -> ControlAnswer {
-        let before = plan
+        let (before, former) = (plan, store.number)
         let change = try change(to: state, note, drain: .seconds(2), &gateway)
-        tryUpstreams(of: change.revision, since: before, gateway)
-        return answer(to: change, state.changes(since: before.lab), status: isNew ? 201 : 200)
+        let words = tryUpstreams(of: change.revision, former: former, since: before, gateway)
+        return answer(to: change, state.changes(since: before.lab), warnings: words, status: isNew ? 201 : 200)
     }
 
     mutating func delete(
@@ -157,7 +157,7 @@ extension Administrator {
             let ids = (overlay.profiles ?? plan.lab.profiles).map(\.id) + plan.file.profiles.map(\.id)
             guard ids.contains(id) else {
                 throw ControlError(
-                    .notFound, "active: there is no such profile; expected one of \(ids.joined(separator: ", "))",
+                    .badValue, "active: there is no such profile; expected one of \(ids.joined(separator: ", "))",
                     path: "active")
             }
         }

@@ -39,6 +39,7 @@ extension Administrator {
             if let trials { try gateway.watch(trials.bell.descriptor.number, as: Watches.Number.trial) }
         } catch {
             gateway.stop()
+            closeDoors()
             throw .gateway(error)
         }
         gateway.announce()
@@ -50,6 +51,7 @@ extension Administrator {
         do throws(GatewayError) {
             return try Gateway.start(settings, capture: capture)
         } catch {
+            closeDoors()
             throw .gateway(error)
         }
     }
@@ -132,13 +134,18 @@ extension Administrator {
     private func nextDeadline() -> Instant {
         let now = Clock.unixTime().seconds
         let moments = [Assignments(plan.effective.assignments).nextMoment(after: now), plan.lab.unconfirmed?.until]
-        guard let next = moments.compactMap(\.self).min() else { return .never }
-        return Clock.now() + .seconds(min(max(0, next - now), 60)) + .milliseconds(20)
+        let leases = plan.effective.configuration.leases == nil ? Instant.never : leasesDueAt
+        guard let next = moments.compactMap(\.self).min() else { return leases }
+        return min(leases, Clock.now() + .seconds(min(max(0, next - now), 60)) + .milliseconds(20))
     }
 
     /// Sees to leases and confirmations whose time has come.
     private mutating func seeToIt(_ gateway: inout Gateway) {
         let now = Clock.unixTime().seconds
+        if leasesDueAt <= Clock.now() {
+            readLeases()
+            if devices.generation != appliedGeneration { applyDevices(&gateway) }
+        }
         endLeases(now, &gateway)
         if let unconfirmed = plan.lab.unconfirmed, unconfirmed.until <= now {
             takeBack(unconfirmed, because: "nobody confirmed it in time", &gateway)

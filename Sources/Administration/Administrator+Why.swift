@@ -34,7 +34,8 @@ private struct Evidence {
 }
 
 extension Administrator {
-    func why(_ text: String, _ host: String?, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+    mutating func why(_ text: String, _ host: String?, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+        hear(gateway.activities())
         let identity = try find(text)
         var evidence = Evidence(device: devices.device(identity))
         let activities = gateway.activities()

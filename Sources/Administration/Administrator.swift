@@ -29,7 +29,11 @@ public struct Administrator {
     var devices = DeviceTable()
     /// Those who sign links and pushes.
     var keys: KeyRing
-    /// When leases were last looked at, in seconds since 1970.
+    /// The state of the table that the gateway knows.
+    var appliedGeneration: UInt64 = 0
+    /// When the DHCP server's file is read again.
+    var leasesDueAt = Instant(nanoseconds: 0)
+    /// When assignments were last looked at, in seconds since 1970.
     var lookedAt: Int64 = 0
     /// What was found out about upstreams that a change has brought; nil without a descriptor for it.
     let trials = try? Trials()

@@ -38,6 +38,7 @@ final class LabStore {
             store.revisions = try Revisions.open(in: directory)
         } catch {
             switch error {
+            case .system(let cause) where !cause.hasNoPlace: throw .store(error)
             case .system, .inUse: store.trouble = "\(error)"
             default: throw .store(error)
             }
@@ -83,5 +84,12 @@ final class LabStore {
         } catch {
             throw .damaged(path: "revision \(number)")
         }
+    }
+}
+
+extension SystemCallError {
+    /// Whether there is no place for the state here, as for a user without rights; anything else hides one that is there.
+    fileprivate var hasNoPlace: Bool {
+        [.noSuchFile, .accessDenied, .notPermitted, .readOnlyFileSystem].contains(errno)
     }
 }

@@ -14,7 +14,9 @@ import Upstreams
 final class Trials: Sendable {
     /// An upstream that does not work.
     struct Failure: Sendable {
+        /// The revision that has brought it, and the one before.
         var revision: Int
+        var former: Int
         var profile: String
         var words: String
     }
@@ -39,27 +41,34 @@ final class Trials: Sendable {
     }
 
     /// Tries a profile's upstream in a thread of its own.
-    func begin(_ profile: RoutingSettings.Profile, revision: Int) {
+    func begin(_ profile: RoutingSettings.Profile, revision: Int, former: Int) {
         guard let upstream = try? Upstreams.Upstream(profile.upstream) else { return }
         let id = profile.id
         // Without a thread there is no trial; flows will show.
         try? WorkerThread.startDetached(name: "trial") { [self] in
             guard let failure = (try? UpstreamTrial.run(upstream)) ?? nil, let target = upstream.server else { return }
-            put(Failure(revision: revision, profile: id, words: failure.sentence(for: target)))
+            put(Failure(revision: revision, former: former, profile: id, words: failure.sentence(for: target)))
         }
     }
 }
 
 extension Administrator {
-    /// Tries the upstreams that are in use since a push, and were not, or were others, before it.
-    func tryUpstreams(of revision: Int, since before: Plan, _ gateway: borrowing Gateway) {
+    /// Tries the upstreams that are in use since a push, and were not, or were others, before it; returns what whoever
+    /// pushed should know.
+    func tryUpstreams(
+        of revision: Int, former: Int, since before: Plan, _ gateway: borrowing Gateway
+    ) -> [String] {
         let used = Set([plan.active.id] + plan.effective.assignments.map(\.profile))
+        var words: [String] = []
         for profile in plan.effective.configuration.profiles where used.contains(profile.id) {
             guard before.effective.configuration.profile(profile.id)?.upstream != profile.upstream,
-                let position = plan.position(of: profile.id)
+                let position = plan.position(of: profile.id), profile.upstream.server != nil, let trials
             else { continue }
-            trials?.begin(gateway.routing.profiles[position], revision: revision)
+            trials.begin(gateway.routing.profiles[position], revision: revision, former: former)
+            words.append(
+                "\(profile.upstream.words) is tried now: if it doesn't answer, revision \(revision) is taken back")
         }
+        return words
     }
 
     /// Takes back a change whose upstream does not work: at once, or at the end of the time that a person has to confirm it.
@@ -71,7 +80,7 @@ extension Administrator {
                 line.add("cause", failure.words)
             }
             guard store.number == failure.revision, plan.lab.unconfirmed == nil else { continue }
-            let change = LabState.Unconfirmed(revision: failure.revision, former: failure.revision - 1, until: 0)
+            let change = LabState.Unconfirmed(revision: failure.revision, former: failure.former, until: 0)
             takeBack(change, because: "\(failure.profile): \(failure.words)", &gateway)
         }
     }

@@ -44,6 +44,7 @@ extension CommandTable {
             words: ["profiles"], group: .looking,
             operands: [.init(name: "ID", candidates: .profiles, isOptional: true)],
             summary: "the environments that there are, or one of them as it is written",
+            details: "SELF: marked selfService, so whoever scans its code on the wall may use it.",
             examples: ["starshipctl profiles", "starshipctl profiles whistle-qa"],
             read: { arguments throws(ArgumentError) in
                 guard let id = arguments.operands.first else { return .ask(.profiles, .profiles) }

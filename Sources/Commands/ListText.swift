@@ -6,21 +6,30 @@ struct ListText {
 
     func profiles(_ profiles: [Found]) -> String {
         guard !profiles.isEmpty else { return "there is no profile; `starshipctl push FILE` adds one\n" }
-        var table = TextTable(headings: ["", "ID", "NAME", "UPSTREAM", "MODE", "FROM", "DEVICES"])
+        var table = TextTable(headings: ["", "ID", "NAME", "UPSTREAM", "MODE", "FROM", "SELF", "DEVICES"])
         for profile in profiles {
             let isActive = profile["active"].flag == true
-            var notes = [profile["source"].text ?? ""]
-            if profile["hidden"].flag == true { notes.append("hidden by the file's") }
-            if profile["selfService"].flag == true { notes.append("self-service") }
+            let isHidden = profile["hidden"].flag == true
             let name = profile["name"].text ?? ""
             table.rows.append([
                 .init(isActive ? "●" : "", .good), .init(profile["id"].text ?? "?", isActive ? .bold : nil),
                 .init(name == profile["id"].text ? "" : name), .init(profile["upstream"].text ?? ""),
-                .init(profile["mode"].text ?? ""), .init(notes.joined(separator: ", ")),
+                .init(profile["mode"].text ?? ""),
+                .init((profile["source"].text ?? "") + (isHidden ? ", hidden" : ""), isHidden ? .warning : nil),
+                .init(profile["selfService"].flag == true ? "yes" : ""),
                 .init(profile["devices"].texts.joined(separator: ", ")),
             ])
         }
-        return table.text(style) + (profiles.contains { $0["active"].flag == true } ? "● the default\n" : "")
+        return table.text(style) + legend(profiles)
+    }
+
+    private func legend(_ profiles: [Found]) -> String {
+        var text = ""
+        if profiles.contains(where: { $0["active"].flag == true }) { text += "● the default\n" }
+        if profiles.contains(where: { $0["hidden"].flag == true }) {
+            text += "hidden: the file has a profile of this id, and that one counts\n"
+        }
+        return text
     }
 
     func history(_ found: Found) -> String {

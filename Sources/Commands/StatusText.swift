@@ -55,7 +55,7 @@ struct StatusText {
     private var mode: String? {
         let profile = found["profile"]
         guard let mode = profile["mode"].text else { return nil }
-        let because = profile["captureBecause"].text.map { " (\($0))" } ?? ""
+        let because = profile["captureBecause"].text.map { ": \($0)" } ?? ""
         return mode + (profile["capture"].text.map { ", captures \($0)\(because)" } ?? "")
     }
 

@@ -10,7 +10,9 @@ enum WhyText {
         for (index, step) in shown.enumerated() {
             text += line(index + 1, of: shown.count, step, width, style)
         }
-        if let verdict = found["verdict"].text {
+        // What only says the evidence again is not said twice.
+        let evidence = broken.flatMap { steps[$0]["evidence"].text } ?? ""
+        if let verdict = found["verdict"].text, evidence.isEmpty || !verdict.hasSuffix(evidence) {
             text += HelpText.wrapped(verdict, indent: 0) + "\n"
         }
         return Rendered(text, exitCode: broken == nil ? ExitCode.done : ExitCode.failed)

@@ -47,7 +47,10 @@ public enum ControlClientError: Error, Equatable, Sendable, CustomStringConverti
         switch self {
         case .noDaemon(let socket, .accessDenied, let group):
             "\(socket): found a socket that you may not use (\(ErrorNumber.accessDenied)); expected to be root"
-                + (group.map { " or in the group \($0) (sudo usermod -aG \($0) YOU, then log in again)" } ?? "")
+                + (group.flatMap {
+                    $0 == "root" ? nil : " or in the group \($0) (sudo usermod -aG \($0) YOU, then log in again)"
+                }
+                    ?? " (`control: { group }` in the configuration lets a group in)")
         case .noDaemon(let socket, let reason, group: _):
             "\(socket): found no daemon (\(reason)); is starshipd running? (--socket PATH names another place)"
         case .exchange(let socket, let error): "\(socket): \(error)"

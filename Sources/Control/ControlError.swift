@@ -14,6 +14,8 @@ public struct ControlError: Error, Equatable, Sendable, CustomStringConvertible 
         case tooLarge
         case unsupportedMediaType
         case misdirected
+        /// A document that is well-formed and names what is not there.
+        case badValue
         /// A switch that names neither a device nor all of them.
         case noTarget
         /// A confirmation of what is not waiting for one.
@@ -34,6 +36,7 @@ public struct ControlError: Error, Equatable, Sendable, CustomStringConvertible 
             case .tooLarge: 413
             case .unsupportedMediaType: 415
             case .misdirected: 421
+            case .badValue: 422
             case .storeFailed, .notApplied, .unavailable: 503
             }
         }

@@ -122,7 +122,7 @@ extension DeviceTable {
         }
     }
 
-    private func assignment(of identity: DeviceIdentity) -> Assignment? {
+    func assignment(of identity: DeviceIdentity) -> Assignment? {
         if let assignment = assigned[identity] { return assignment }
         guard case .mac(let mac, let interface) = identity else { return nil }
         if interface != nil { return assigned[.mac(mac, interface: nil)] }
@@ -131,18 +131,26 @@ extension DeviceTable {
         return elsewhere.first { assigned[$0] != nil && device(behind: $0) == identity }.flatMap { assigned[$0] }
     }
 
+    /// Where a device was seen last.
+    func interface(of identity: DeviceIdentity) -> String? {
+        switch identity {
+        case .mac(_, let interface): return stations(of: identity).max { $0.seen < $1.seen }?.interface ?? interface
+        case .address(let address): return owners[Place(address, on: "")]?.interface
+        }
+    }
+
     // MARK: Devices
 
     private func device(_ identity: DeviceIdentity, _ looks: Looks?) -> Device {
         var device = Device(
-            identity: identity, name: names[identity], addresses: addresses(of: identity), isRouter: false,
+            identity: identity, name: names[identity], interface: interface(of: identity),
+            addresses: addresses(of: identity), isRouter: false,
             assignment: assignment(of: identity), label: "\(identity)")
         switch identity {
-        case .mac(let mac, let interface):
+        case .mac(let mac, _):
             let stations = stations(of: identity)
             let latest = stations.max { $0.seen < $1.seen }
             device.mac = mac
-            device.interface = latest?.interface ?? interface
             device.firstSeen = stations.map(\.firstSeen).min()
             device.seen = latest?.seen
             device.isRouter = stations.contains(where: \.isRouter)
@@ -154,7 +162,6 @@ extension DeviceTable {
             device.seen = remote[address]?.seen
             guard let owner = owners[Place(address, on: "")], let station = station(owner) else { break }
             device.mac = owner.mac
-            device.interface = owner.interface
             device.seen = station.addresses[address]
         }
         if let name = device.name { device.label = name } else { device.proposal = proposal(for: device, looks) }

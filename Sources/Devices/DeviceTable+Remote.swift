@@ -16,6 +16,7 @@ extension DeviceTable {
         guard !address.isLinkLocal, !address.isMulticast, !address.isUnspecified, !address.isLoopback else { return }
         let former = remote[address]
         remote[address] = Remote(firstSeen: former?.firstSeen ?? now, seen: max(former?.seen ?? now, now))
+        if former == nil { generation += 1 }
         guard remote.count > Self.remoteCapacity else { return }
         let strangers = remote.filter { !isHeld(.address($0.key)) && $0.key != address }
         let oldest = strangers.sorted { ($0.value.seen, $0.key.low) < ($1.value.seen, $1.key.low) }

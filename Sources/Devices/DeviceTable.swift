@@ -66,6 +66,10 @@ public struct DeviceTable: Sendable {
     var stations: [MACAddress: [Station]] = [:]
     var owners: [Place: Owner] = [:]
     private(set) var stationCount = 0
+
+    /// Grows when the answer to whose an address is, or what is decided for it, may be another one.
+    public internal(set) var generation: UInt64 = 0
+
     /// Addresses that packets come from and no MAC has.
     var remote: [IPAddress: Remote] = [:]
     var leases = LeaseBook()
@@ -81,8 +85,11 @@ public struct DeviceTable: Sendable {
 
     /// Takes all named devices; where a name or a device stands twice the first counts, so the file's come first.
     public mutating func setNamed(_ devices: [NamedDevice]) {
-        names = Dictionary(devices.map { ($0.identity, $0.name) }) { first, _ in first }
-        identities = Dictionary(devices.map { ($0.name, $0.identity) }) { first, _ in first }
+        (names, identities) = ([:], [:])
+        for device in devices where names[device.identity] == nil && identities[device.name] == nil {
+            names[device.identity] = device.name
+            identities[device.name] = device.identity
+        }
         indexHeld()
     }
 
@@ -93,6 +100,7 @@ public struct DeviceTable: Sendable {
     }
 
     private mutating func indexHeld() {
+        generation += 1
         heldInterfaces = [:]
         for case .mac(let mac, let interface?) in Set(names.keys).union(assigned.keys) {
             heldInterfaces[mac, default: []].append(interface)
@@ -103,7 +111,10 @@ public struct DeviceTable: Sendable {
     // MARK: What the link says
 
     /// Takes the leases of the DHCP server, instead of all former ones.
-    public mutating func setLeases(_ leases: [DHCPLease], at now: Int64) { self.leases = LeaseBook(leases, at: now) }
+    public mutating func setLeases(_ leases: [DHCPLease], at now: Int64) {
+        self.leases = LeaseBook(leases, at: now)
+        generation += 1
+    }
 
     /// Notes that a MAC has an address.
     @discardableResult
@@ -117,6 +128,7 @@ public struct DeviceTable: Sendable {
         if let former, former != owner, !takesOver(sighting, from: former) { return .nothing }
         update(sighting)
         guard former != owner else { return .nothing }
+        generation += 1
         let before = former.flatMap { _ in identity(at: sighting.address, on: sighting.interface) }
         if let former { modify(former) { $0.addresses[sighting.address] = nil } }
         owners[place] = owner
@@ -155,6 +167,8 @@ public struct DeviceTable: Sendable {
             stations[owner.mac]?.sort { $0.interface < $1.interface }
             stationCount += 1
         }
+        // The one that was seen last says on which interface a device is.
+        if (stations[owner.mac]?.count ?? 0) > 1 { generation += 1 }
         modify(owner) { station in
             station.seen = max(station.seen, sighting.seen)
             // Its other addresses, and those of IPv4, do not say it.

@@ -2,6 +2,8 @@
 ///
 ///     its assignment ─ else ▶ the file's profile for it ─ else ▶ its interface's default ─ else ▶ the gateway's
 
+public import Addresses
+
 /// Where a device's flows go.
 public enum DeviceRoute: Hashable, Sendable {
     /// Through the profile of this id.
@@ -55,9 +57,16 @@ public struct ProfileRules: Equatable, Sendable {
     }
 
     public func choice(for device: Device) -> ProfileChoice {
-        if let assignment = device.assignment { return ProfileChoice(.profile(assignment.profile), .assignment) }
-        if let profile = fixed[device.identity] { return ProfileChoice(.profile(profile), .file) }
-        return choice(isKnown: device.isKnown, on: device.interface)
+        choice(
+            for: device.identity, assignment: device.assignment, isKnown: device.isKnown, on: device.interface)
+    }
+
+    func choice(
+        for identity: DeviceIdentity, assignment: Assignment?, isKnown: Bool, on interface: String?
+    ) -> ProfileChoice {
+        if let assignment { return ProfileChoice(.profile(assignment.profile), .assignment) }
+        if let profile = fixed[identity] { return ProfileChoice(.profile(profile), .file) }
+        return choice(isKnown: isKnown, on: interface)
     }
 
     /// The choice for an address that is no device's yet.
@@ -67,5 +76,34 @@ public struct ProfileRules: Equatable, Sendable {
         if !isKnown, let newDevices { return ProfileChoice(newDevices, .new) }
         if let interface, let profile = interfaces[interface] { return ProfileChoice(.profile(profile), .interface) }
         return ProfileChoice(.profile(standard), .default)
+    }
+}
+
+extension DeviceTable {
+    /// What is decided for an address.
+    public struct AddressChoice: Hashable, Sendable {
+        public var device: DeviceIdentity
+        /// Whether people have named the device or given it a profile.
+        public var isKnown: Bool
+        public var choice: ProfileChoice
+    }
+
+    /// The choice for each address whose device is known; it stays the same while `generation` does.
+    public func choices(by rules: ProfileRules) -> [IPAddress: AddressChoice] {
+        var choices: [IPAddress: AddressChoice] = [:]
+        var made: [DeviceIdentity: AddressChoice] = [:]
+        for (address, identity) in addressBook {
+            let choice = made[identity] ?? self.choice(for: identity, by: rules)
+            made[identity] = choice
+            choices[address] = choice
+        }
+        return choices
+    }
+
+    private func choice(for identity: DeviceIdentity, by rules: ProfileRules) -> AddressChoice {
+        let assignment = assignment(of: identity)
+        let isKnown = assignment != nil || names[identity] != nil
+        let choice = rules.choice(for: identity, assignment: assignment, isKnown: isKnown, on: interface(of: identity))
+        return AddressChoice(device: identity, isKnown: isKnown, choice: choice)
     }
 }

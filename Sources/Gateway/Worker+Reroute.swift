@@ -1,7 +1,8 @@
-/// After a switch: flows that would go another way now are reset, in slices, and the others never notice.
+/// After a switch: flows that would go another way now are reset, and the others never notice.
 ///
-/// A flow that is idle ends at once; one that moves is given a moment to fall idle, so that a download that is nearly
-/// through is not cut.
+/// First all are looked at, so that whoever switches knows soon what will become of them; then those that go are reset, a
+/// few in each turn, so that new flows need not wait for the end of thousands. A flow that is idle ends at once; one that
+/// moves is given a moment to fall idle, so that a download that is nearly through is not cut.
 
 import Addresses
 import Bytes
@@ -60,16 +61,22 @@ struct Rerouting {
     /// Who is told at the end, for a switch that was followed by another one as well.
     var orders: [RerouteOrder] = []
     var counts = RerouteCounts()
+    /// Flows that are to end now, the last one first.
+    var ending: [Handle] = []
     /// Flows that are to end when they fall idle, or at that time.
-    var draining: [(flow: Handle, end: Instant)] = []
-    /// When they are looked at next.
+    var draining: [Handle: Instant] = [:]
+    /// When those are looked at next.
     var dueAt = Instant.never
 
     /// How long a flow has to be silent to be idle.
     static let silence = Interval.seconds(1)
     static let checkInterval = Interval.milliseconds(100)
-    /// How many places of the flow table are looked at in one turn.
-    static let slice: UInt32 = 256
+    /// How many places of the flow table are looked at in one turn, and how many flows are ended.
+    static let slice: UInt32 = 2048
+    static let endings = 64
+
+    /// Whether there is something to be done in the next turn.
+    var isUnderWay: Bool { from != nil || !ending.isEmpty }
 }
 
 extension Worker {
@@ -81,7 +88,8 @@ extension Worker {
 
     /// Looks at the next slice of flows, while there are some to be looked at, and at those that were given time.
     mutating func reroute() {
-        if rerouting.dueAt <= now { endDrained() }
+        if rerouting.dueAt <= now { lookAtDraining() }
+        endSome()
         guard let start = rerouting.from else { return }
         let end = min(start + Rerouting.slice, flows.capacity)
         let policy = shared.policy
@@ -106,17 +114,17 @@ extension Worker {
             return
         }
         // A flow that drains since an earlier switch keeps its end.
-        if rerouting.draining.contains(where: { $0.flow == handle }) {
+        if rerouting.draining[handle] != nil {
             rerouting.counts.draining += 1
             return
         }
         let drain = rerouting.orders.last?.drain ?? .zero
         guard drain > .zero, isMoving(handle) else {
             rerouting.counts.reset += 1
-            return abort(handle, because: .switched)
+            return rerouting.ending.append(handle)
         }
         rerouting.counts.draining += 1
-        rerouting.draining.append((handle, now + drain))
+        rerouting.draining[handle] = now + drain
         rerouting.dueAt = min(rerouting.dueAt, now + Rerouting.checkInterval)
     }
 
@@ -126,20 +134,27 @@ extension Worker {
         return now - max(up.lastMoved, down.lastMoved) < Rerouting.silence
     }
 
-    /// Resets flows that had time and have fallen idle, or whose time is over; one that goes the right way again stays.
-    private mutating func endDrained() {
+    /// Resets some of those that are to end; one that goes the right way again, since another switch, stays.
+    private mutating func endSome() {
+        guard !rerouting.ending.isEmpty else { return }
         let policy = shared.policy
-        var left: [(flow: Handle, end: Instant)] = []
-        for (flow, end) in rerouting.draining {
+        for _ in 0..<Rerouting.endings {
+            guard let flow = rerouting.ending.popLast() else { return }
             guard flows.contains(flow), hasAnotherWay(flow, by: policy) else { continue }
-            if end <= now || !isMoving(flow) {
-                abort(flow, because: .switched)
-            } else {
-                left.append((flow, end))
+            abort(flow, because: .switched)
+        }
+    }
+
+    /// Has flows end that had time and have fallen idle, or whose time is over.
+    private mutating func lookAtDraining() {
+        for (flow, end) in rerouting.draining {
+            guard flows.contains(flow), end > now, isMoving(flow) else {
+                rerouting.draining[flow] = nil
+                if flows.contains(flow) { rerouting.ending.append(flow) }
+                continue
             }
         }
-        rerouting.draining = left
-        rerouting.dueAt = left.isEmpty ? .never : now + Rerouting.checkInterval
+        rerouting.dueAt = rerouting.draining.isEmpty ? .never : now + Rerouting.checkInterval
     }
 
     /// Whether the rules send a flow elsewhere than where it goes.

@@ -148,7 +148,7 @@ struct Worker: ~Copyable {
 
     /// When the loop has to go on at the latest.
     var nextWake: Instant? {
-        if tunnelHasMore || !touched.isEmpty || rerouting.from != nil { return now }
+        if tunnelHasMore || !touched.isEmpty || rerouting.isUnderWay { return now }
         var deadline = min(timers.nextDeadline() ?? .never, fragments.nextDeadline ?? .never, tidyAt, listenersResumeAt)
         deadline = min(deadline, datagrams.nextDeadline, burstsDueAt, rerouting.dueAt)
         // Records of ended flows are no longer found after their time, so they can go many at once.

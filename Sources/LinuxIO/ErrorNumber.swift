@@ -39,6 +39,8 @@ public struct ErrorNumber: Hashable, Sendable, CustomStringConvertible {
     public static let notConnected = ErrorNumber(rawValue: ENOTCONN)
     public static let notPermitted = ErrorNumber(rawValue: EPERM)
     public static let outOfMemory = ErrorNumber(rawValue: ENOMEM)
+    /// EROFS: the file system is mounted for reading alone.
+    public static let readOnlyFileSystem = ErrorNumber(rawValue: EROFS)
     public static let timedOut = ErrorNumber(rawValue: ETIMEDOUT)
     /// EMFILE: this process has no descriptor left.
     public static let tooManyOpenFiles = ErrorNumber(rawValue: EMFILE)

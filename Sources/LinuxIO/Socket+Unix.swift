@@ -8,6 +8,12 @@ public struct PeerCredentials: Equatable, Sendable {
     public var user: UInt32
     public var group: UInt32
     public var process: Int32
+
+    public init(user: UInt32, group: UInt32, process: Int32) {
+        self.user = user
+        self.group = group
+        self.process = process
+    }
 }
 
 extension Socket {

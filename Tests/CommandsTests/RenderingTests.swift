@@ -184,6 +184,10 @@ struct RenderingTests {
                 The upstream is down.
 
                 """)
+        let once = try rendered(
+            .why,
+            #"{"steps":[{"step":"upstream","ok":false,"evidence":"it is down"}],"verdict":"upstream: it is down"}"#)
+        #expect(once.text == "1 ✗ upstream  it is down\n")
         let good = try rendered(.why, #"{"steps":[{"step":"a","ok":true,"evidence":"b"}],"verdict":"All is well."}"#)
         #expect(good.exitCode == 0)
     }

@@ -154,5 +154,9 @@ struct ControlClientTests {
             "\(error)"
                 == "/run/s: found a socket that you may not use (Permission denied); expected to be root or in the "
                 + "group starship (sudo usermod -aG starship YOU, then log in again)")
+        // Nobody is to join root's own group.
+        #expect(
+            "\(ControlClientError.noDaemon(socket: "/run/s", .accessDenied, group: "root"))".hasSuffix(
+                "expected to be root (`control: { group }` in the configuration lets a group in)"))
     }
 }

@@ -88,4 +88,43 @@ import Testing
         rules.newDevices = .direct
         #expect(rules.choiceForStrangers(on: "wlan0") == ProfileChoice(.direct, .new))
     }
+
+    @Test("the choices for addresses are those for their devices, and are the same while the generation is")
+    func choices() throws {
+        var table = DeviceTable()
+        table.setNamed([
+            NamedDevice(name: "tv", identity: Self.tv), NamedDevice(name: "pixel-7", identity: Self.phone),
+            NamedDevice(name: "far", identity: .address(address("10.20.0.9"))),
+        ])
+        table.setAssignments([assignment(on("wlan0", 5), "a"), assignment(.address(address("10.20.0.9")), "b")])
+        table.note(sighting("10.9.0.40", 2, on: "eth0"))
+        table.note(sighting("10.9.0.23", 1, on: "wlan0"))
+        table.note(sighting("10.9.0.50", 5, on: "wlan0"))
+        table.note(sighting("10.9.0.51", 6, on: "wlan1"))
+        table.heard(from: address("10.20.0.10"), at: 1000)
+        let rules = ProfileRules(
+            standard: "std", interfaces: ["wlan0": "wifi"], fixed: [Self.tv: "fixed"], newDevices: .block)
+        var choices = table.choices(by: rules)
+        #expect(choices.count == 6)
+        for (address, choice) in choices {
+            let device = table.device(try #require(table.identity(at: address)))
+            #expect(choice.device == device.identity)
+            #expect(choice.isKnown == device.isKnown)
+            #expect(choice.choice == rules.choice(for: device))
+        }
+        #expect(choices[address("10.20.0.9")]?.choice == ProfileChoice(.profile("b"), .assignment))
+        #expect(choices[address("10.20.0.10")]?.choice == ProfileChoice(.block, .new))
+
+        let generation = table.generation
+        table.note(sighting("10.9.0.23", 1, on: "wlan0", at: 2000))
+        table.heard(from: address("10.9.0.23"), at: 2001)
+        table.heard(from: address("10.20.0.10"), at: 2001)
+        #expect(table.generation == generation)
+        #expect(table.choices(by: rules) == choices)
+        // The phone with a name for each interface changes to the cable.
+        table.note(sighting("10.8.0.23", 1, on: "eth0", at: 3000))
+        #expect(table.generation > generation)
+        choices = table.choices(by: rules)
+        #expect(choices[address("10.9.0.23")]?.choice == ProfileChoice(.profile("std"), .default))
+    }
 }

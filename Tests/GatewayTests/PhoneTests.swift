@@ -2,6 +2,7 @@
 
 import Addresses
 import Bytes
+import LinuxIO
 import Names
 import Routing
 import Testing

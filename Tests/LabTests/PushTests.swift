@@ -50,8 +50,9 @@ extension LabTests {
             #expect(!push.daemon.program.errors.contains("S3cr3t-Zq"))
             let before = try push.api("call", push.socket, "GET", "/v1/export")
             #expect(try push.daemon.stop() == 0)
-            _ = try Daemon(push.lab, PushLab.settings(push.lab), routed: false)
+            let again = try Daemon(push.lab, PushLab.settings(push.lab), routed: false)
             #expect(try push.api("call", push.socket, "GET", "/v1/export") == before)
+            #expect(again.isRunning)
         }
 
         @Test("a push whose upstream is dead is back on the old one when nobody has confirmed it")

@@ -81,9 +81,14 @@ struct SwitchLab {
         return result.status == 0 ? String(result.output.dropLast()) : "failed: \(result.errors)"
     }
 
-    /// The flow log's lines of a device through a profile.
+    /// How many of a device's flows have ended that went through a profile.
     func flows(of address: String, through profile: String) -> Int {
         daemon.events("flow").count { $0.contains("client=\(address):") && $0.contains(" profile=\(profile) ") }
+    }
+
+    /// Waits for so many of them: a flow's line comes after its client has gone.
+    func ended(_ count: Int, of address: String, through profile: String) -> Bool {
+        Lab.wait(3) { flows(of: address, through: profile) == count }
     }
 }
 
@@ -95,7 +100,7 @@ extension LabTests {
             let lab = try SwitchLab()
             #expect(try lab.page(.device).hasPrefix("peer 10.78.0.1"))
             #expect(try lab.page(.tablet).hasPrefix("peer 10.78.0.1"))
-            #expect(lab.flows(of: "10.9.0.2", through: "lab") == 1 && lab.flows(of: "10.9.0.3", through: "lab") == 1)
+            #expect(lab.ended(1, of: "10.9.0.2", through: "lab") && lab.ended(1, of: "10.9.0.3", through: "lab"))
             let fake =
                 try lab.lab.run(.device, ["dig", "+short", "@10.9.0.1", "web.example", "A"]).output
                 .split(separator: "\n").first.map(String.init) ?? ""
@@ -105,10 +110,10 @@ extension LabTests {
             let answer = try lab.done("use", "embedded", "--device", "pixel")
             #expect(answer.contains("pixel") && answer.contains("embedded"), "\(answer)")
             #expect(try lab.page(.tablet).hasPrefix("peer 10.78.0.1"))
-            #expect(lab.flows(of: "10.9.0.3", through: "embedded") == 1, "\(lab.daemon.program.errors.suffix(3000))")
+            #expect(lab.ended(1, of: "10.9.0.3", through: "embedded"), "\(lab.daemon.program.errors.suffix(3000))")
             #expect(try lab.page(.device).hasPrefix("peer"))
             #expect(
-                lab.flows(of: "10.9.0.2", through: "lab") == 2 && lab.flows(of: "10.9.0.2", through: "embedded") == 0)
+                lab.ended(2, of: "10.9.0.2", through: "lab") && lab.flows(of: "10.9.0.2", through: "embedded") == 0)
             let lines = talk.output.split(separator: "\n").count
             #expect(Lab.wait(3) { talk.output.split(separator: "\n").count > lines + 5 })
             #expect(talk.isRunning && !talk.output.contains("broken"))
@@ -116,7 +121,7 @@ extension LabTests {
             // Back to the default, and everything at once.
             try lab.done("release", "--device", "pixel")
             #expect(try lab.page(.tablet).hasPrefix("peer"))
-            #expect(lab.flows(of: "10.9.0.3", through: "lab") == 2)
+            #expect(lab.ended(2, of: "10.9.0.3", through: "lab"))
         }
 
         @Test("a scanned code moves the device on its next request, and not a byte of the other one's flows changes")
@@ -136,7 +141,7 @@ extension LabTests {
             let scan = try lab.control(["scan", "--device", "pixel"], input: read)
             #expect(scan.status == 0 && scan.output.contains("pixel"), "\(scan)")
             #expect(try lab.page(.tablet).hasPrefix("peer 10.78.0.1"))
-            #expect(lab.flows(of: "10.9.0.3", through: "mitm") == 1, "\(lab.daemon.program.errors.suffix(3000))")
+            #expect(lab.ended(1, of: "10.9.0.3", through: "mitm"), "\(lab.daemon.program.errors.suffix(3000))")
             #expect(proxy.isRunning)
             let lines = talk.output.split(separator: "\n")
             #expect(Lab.wait(3) { talk.output.split(separator: "\n").count > lines.count + 5 })
@@ -164,7 +169,31 @@ extension LabTests {
             #expect(
                 Lab.wait(3) { moving.output.contains("broken ConnectionResetError") }, "\(moving.output.suffix(100))")
             #expect(try lab.page(.device).hasPrefix("peer 10.78.0.1"))
-            #expect(lab.flows(of: "10.9.0.2", through: "embedded") == 1)
+            #expect(lab.ended(1, of: "10.9.0.2", through: "embedded"))
+        }
+
+        // B162.
+        @Test("from a silent upstream one gets away by a switch: what waits is refused, and new flows work at once")
+        func leavesSilent() throws {
+            let lab = try SwitchLab()
+            let silent = try lab.lab.start(.internet, Lab.python(["routes.py", "silent", "10.77.0.2", "9009"]))
+            try silent.waitFor("ready")
+            let file = lab.lab.directory.appending(path: "silent.json5")
+            let text = "{ id: \"silent\", upstream: { type: \"http\", host: \"10.77.0.2\", port: 9009 } }"
+            try text.write(to: file, atomically: true, encoding: .utf8)
+            try lab.done("push", file.path)
+            try lab.done("use", "silent", "--all")
+            let fake =
+                try lab.lab.run(.device, ["dig", "+short", "@10.9.0.1", "web.example", "A"]).output
+                .split(separator: "\n").first.map(String.init) ?? ""
+            let clients = try lab.lab.start(.device, Lab.python(["routes.py", "pending", fake, "50"]))
+            try clients.waitFor("pending")
+            #expect(try Lab.wait(5) { try lab.done("--json", "status").contains("\"halfOpen\":50") })
+            try lab.done("use", "embedded", "--all")
+            let begun = Date()
+            #expect(try lab.page(.device).hasPrefix("peer 10.78.0.1"))
+            #expect(Date().timeIntervalSince(begun) < 1)
+            #expect(try clients.wait(within: 10).output.contains("50 refused, 0 pending"))
         }
 
         @Test("a lease ends by itself, and a blocked newcomer is served once it has a name")
@@ -186,6 +215,30 @@ extension LabTests {
             #expect(!moved.contains("keep"), "\(moved)")
             let again = try lab.done("--json", "devices", "phone")
             #expect(again.contains("\"profile\":\"mitm\"") && again.contains("\"profileBy\":\"default\""), "\(again)")
+        }
+
+        @Test("a thousand switches under load lose no listener, leak nothing and leave no flow on a stale upstream")
+        func switchesOften() throws {
+            let lab = try SwitchLab()
+            let socks = "\(Lab.socksAddress):\(Lab.socksPort)"
+            let arguments = ["api.py", "switches", Daemon.socket(lab.lab), "20", socks, "embedded", "lab"]
+            _ = try lab.lab.program(.gateway, arguments)
+            let (descriptors, memory) = (lab.daemon.descriptors, lab.daemon.residentKiB)
+            let text = try lab.lab.program(
+                .gateway, ["api.py", "switches", Daemon.socket(lab.lab), "1000", socks, "embedded", "lab"], within: 240)
+            let seen = try JSONDecoder().decode(Seen.self, from: Data(text.utf8))
+            #expect(seen.refused == 0 && seen.stale == 0 && seen.opened > 200, "\(seen)")
+            #expect(try Lab.wait(10) { try lab.daemon.snapshot()["flows"] == 0 })
+            #expect(lab.daemon.descriptors <= descriptors + 2, "\(descriptors) \(lab.daemon.descriptors)")
+            #expect(lab.daemon.residentKiB < memory + 8192, "\(memory) \(lab.daemon.residentKiB)")
+            #expect(try lab.page(.device).hasPrefix("peer"))
+        }
+
+        private struct Seen: Decodable {
+            var opened: Int
+            var refused: Int
+            var stale: Int
+            var slowest: Double
         }
     }
 }

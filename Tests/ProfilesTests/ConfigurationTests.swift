@@ -122,6 +122,9 @@ struct ConfigurationTests {
             socks       127.0.0.1:10808
             http        off
             state       "/var/lib/starship"
+            new devices default
+            lease       12h
+            control     "/run/starship/control.sock"
             log         info, auto, flows failed
 
             """

@@ -11,9 +11,11 @@
     routes.py proxy ADDRESS PORT         an HTTP proxy that prints each request line and refuses it
 """
 
+import errno
 import http.client
 import http.server
 import random
+import select
 import socket
 import ssl
 import struct
@@ -149,6 +151,32 @@ def wait(address, seconds):
             print("reset", flush=True)
 
 
+def pending(address, count):
+    """Opens many streams whose upstream says nothing, and prints what becomes of them."""
+    sockets = []
+    for _ in range(int(count)):
+        client = socket.socket(family_of(address), socket.SOCK_STREAM)
+        client.setblocking(False)
+        client.connect_ex((address, 443))
+        sockets.append(client)
+    print("pending", flush=True)
+    end, refused = time.monotonic() + 10, 0
+    while sockets and time.monotonic() < end:
+        for client in select.select([], sockets, [], 0.1)[1]:
+            refused += client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == errno.ECONNREFUSED
+            sockets.remove(client)
+    print(f"{refused} refused, {len(sockets)} pending", flush=True)
+
+
+def silent(address, port):
+    """A proxy that takes connections and says nothing."""
+    server = socket.create_server((address, int(port)), backlog=128)
+    print("ready", flush=True)
+    held = []
+    while True:
+        held.append(server.accept())
+
+
 def many(count, server):
     for number in range(int(count)):
         try:
@@ -182,7 +210,8 @@ def proxy(address, port):
 
 
 COMMANDS = {
-    "browse": browse, "hello": hello, "talk": talk, "wait": wait, "many": many, "socks": socks, "proxy": proxy}
+    "browse": browse, "hello": hello, "talk": talk, "wait": wait, "pending": pending, "silent": silent,
+    "many": many, "socks": socks, "proxy": proxy}
 
 if __name__ == "__main__":
     if sys.argv[1] == "serve":

@@ -1,7 +1,9 @@
 """The load generator's client, run in a lab's device namespace, and what its lines say."""
 
+import http.client
 import json
 import selectors
+import socket
 import subprocess
 import time
 
@@ -68,3 +70,70 @@ class Holder:
         self.lines.close()
         self.lab.stop(self.process)
         return closed
+
+
+class Opener:
+    """A device that opens flows one after the other for half a second, and says of each when its first byte was back."""
+
+    PROGRAM = """
+import json, socket, sys, time
+held = []
+for line in sys.stdin:
+    print("begun", flush=True)
+    end, seen = time.monotonic() + 0.5, []
+    while time.monotonic() < end:
+        flow = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=5)
+        flow.sendall(b"x")
+        flow.recv(1)
+        seen.append((flow.getsockname()[1], time.monotonic()))
+        held.append(flow)
+    print(json.dumps(seen), flush=True)
+"""
+
+    def __init__(self, lab, port):
+        self.lab = lab
+        self.process = lab.spawn(lab.dev, ["python3", "-c", self.PROGRAM, NET, port], interactive=True)
+
+    def begin(self):
+        self.process.stdin.write(b"open\n")
+        self.process.stdin.flush()
+        self.line()
+
+    def seen(self):
+        """The local port of each flow and when it had its first byte (CLOCK_MONOTONIC)."""
+        return dict(json.loads(self.line()))
+
+    def line(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise LabError(f"a new flow was not opened\n{self.lab.log()}")
+        return line
+
+    def close(self):
+        self.lab.stop(self.process)
+
+
+class Control(http.client.HTTPConnection):
+    """The gateway's control socket."""
+
+    def __init__(self, path):
+        super().__init__("localhost", timeout=10)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
+def ask(path, method, target, body):
+    """One request to the control API; what it refuses is an error."""
+    control = Control(path)
+    headers = {"Content-Type": "application/json"} if body else {}
+    control.request(method, target, json.dumps(body) if body else None, headers)
+    answer = control.getresponse()
+    text = answer.read().decode()
+    control.close()
+    if answer.status >= 300:
+        raise LabError(f"{method} {target}: {answer.status} {text}")
+    return json.loads(text)

@@ -8,7 +8,7 @@ import json
 import os
 import shutil
 
-from lab import LAN, NET, PROXY, WAN, LabError, run
+from lab import LAN, NET, PROXY, WAN, WAY_OUT, LabError, run
 
 TUNNEL = "tun-bench"
 RELAY_PORT = 10880
@@ -29,7 +29,7 @@ class Gateway:
 
     def plays(self, section):
         """Whether this gateway can be measured in a section."""
-        return {"dns": self.names, "forward": self.forwards}.get(section, True)
+        return {"dns": self.names, "forward": self.forwards, "switch": False}.get(section, True)
 
     def missing(self, programs):
         """What keeps this gateway from running here, or None."""
@@ -78,7 +78,7 @@ class Redsocks(Redirecting):
         path = self.configure(lab, "redsocks.conf", f"""
 base {{ log_debug = off; log_info = off; log = "stderr"; daemon = off; redirector = iptables;
        rlimit_nofile = 20000; redsocks_conn_max = 3332; }}
-redsocks {{ local_ip = 0.0.0.0; local_port = {RELAY_PORT}; ip = {NET}; port = {upstream_port};
+redsocks {{ local_ip = 0.0.0.0; local_port = {RELAY_PORT}; ip = {WAY_OUT}; port = {upstream_port};
            type = http-connect; listenq = 1024; splice = on; }}
 """)
         self.redirect(lab)
@@ -188,7 +188,8 @@ class Starship(Tunnel):
         configuration = {
             "tun": {"name": TUNNEL, "mtu": 1500},
             "network": {"setup": "none"},
-            "profiles": [{"id": "bench", "upstream": {"type": "http", "host": NET, "port": upstream_port}}],
+            "control": False,
+            "profiles": [{"id": "bench", "upstream": {"type": "http", "host": WAY_OUT, "port": upstream_port}}],
             "active": "bench",
         }
         for key, value in self.settings.items():
@@ -205,9 +206,10 @@ class Starship(Tunnel):
         configuration = {
             "tun": {"name": TUNNEL, "mtu": 1500},
             "network": {"setup": "none"},
+            "control": False,
             "state": lab.directory,
             "dns": {"listen": [f"{LAN}:53"], "resolvers": [f"{NET}:53"]},
-            "profiles": [{"id": "bench", "upstream": {"type": "http", "host": NET, "port": PROXY},
+            "profiles": [{"id": "bench", "upstream": {"type": "http", "host": WAY_OUT, "port": PROXY},
                           "domains": ["proxied.test"]}],
             "active": "bench",
         }
@@ -232,9 +234,10 @@ class Unlisted(Starship):
         configuration = {
             "tun": {"name": TUNNEL, "mtu": 1500},
             "network": {"setup": "gateway", "lan": ["lan0"], "uplink": "wan0"},
+            "control": False,
             "state": lab.directory,
             "dns": {"resolvers": [f"{NET}:53"]},
-            "profiles": [{"id": "bench", "upstream": {"type": "http", "host": NET, "port": upstream_port},
+            "profiles": [{"id": "bench", "upstream": {"type": "http", "host": WAY_OUT, "port": upstream_port},
                           "domains": ["proxied.test"]}],
             "active": "bench",
         }
@@ -244,6 +247,35 @@ class Unlisted(Starship):
         process = lab.spawn(lab.gw, [self.path or lab.programs.daemon, "--config", path])
         lab.wait_for("table of ours", "ip", "netns", "exec", lab.gw, "nft", "list", "table", "inet", "starship")
         return [process]
+
+
+class Switched(Starship):
+    """Ours with the machine's network set up, a control socket and two profiles, all traffic through the first."""
+
+    def __init__(self):
+        super().__init__("switched=")
+
+    def plays(self, section):
+        return section == "switch"
+
+    def start(self, lab, upstream_port):
+        self.socket = os.path.join(lab.directory, "control.sock")
+        upstreams = {"first": upstream_port, "other": PROXY}
+        configuration = {
+            "tun": {"name": TUNNEL, "mtu": 1500},
+            "network": {"setup": "gateway", "lan": ["lan0"], "uplink": "wan0"},
+            "control": {"socket": self.socket},
+            "state": lab.directory,
+            "dns": {"resolvers": [f"{NET}:53"]},
+            "log": {"flows": "none"},
+            "profiles": [{"id": name, "upstream": {"type": "http", "host": WAY_OUT, "port": port}}
+                         for name, port in upstreams.items()],
+            "active": "first",
+        }
+        path = os.path.join(lab.directory, "starship.json5")
+        with open(path, "w") as file:
+            json.dump(configuration, file)
+        return [lab.spawn(lab.gw, [self.path or lab.programs.daemon, "--config", path])]
 
 
 class Router(Gateway):
@@ -294,7 +326,7 @@ class Peer(Tunnel):
             raise LabError(f"--peer wants NAME=COMMAND, not {text!r}")
 
     def start(self, lab, upstream_port):
-        values = {"tun": TUNNEL, "upstream_host": NET, "upstream_port": str(upstream_port), "netns": lab.gw,
+        values = {"tun": TUNNEL, "upstream_host": WAY_OUT, "upstream_port": str(upstream_port), "netns": lab.gw,
                   "dir": lab.directory, "lan": LAN, "wan": WAN, "mtu": "1500"}
         command = self.command
         for key, value in values.items():
@@ -306,4 +338,4 @@ class Peer(Tunnel):
 
 def known():
     """The gateways that need no command line, ours first."""
-    return [Starship(), Unlisted(), Gateway(), Router(), Redsocks(), HAProxy(), Pasta(), Slirp(), Dnsmasq()]
+    return [Starship(), Unlisted(), Switched(), Gateway(), Router(), Redsocks(), HAProxy(), Pasta(), Slirp(), Dnsmasq()]

@@ -16,6 +16,8 @@ import time
 
 DEVICE, LAN = "10.61.0.2", "10.61.0.1"
 WAN, NET = "10.62.0.1", "10.62.0.2"
+# The upstreams have an address of their own: what goes to an upstream's machine goes there directly, by no CONNECT.
+WAY_OUT = "10.62.0.3"
 SINK, SOURCE, DUPLEX, ECHO = 9001, 9002, 9003, 9004
 PROXY, ECHO_PROXY = 8118, 8119
 
@@ -89,6 +91,7 @@ class Lab:
                 self.made.append(namespace)
                 self.prepare(namespace)
             self.join(self.gw, "wan0", WAN, self.net, "net0", NET)
+            self.ip(self.net, "address", "add", f"{WAY_OUT}/24", "dev", "net0")
             if link is not None:
                 self.emulate(link)
             elif not attached:
@@ -134,9 +137,9 @@ class Lab:
         self.server = self.spawn(
             self.net, [self.programs.bench, "server", "--listen", NET, "--sink", SINK, "--source", SOURCE,
                        "--duplex", DUPLEX, "--echo", ECHO], output=self.counts_path)
-        self.upstream = self.spawn(self.net, [self.programs.bench, "upstream", "--listen", f"{NET}:{PROXY}"])
+        self.upstream = self.spawn(self.net, [self.programs.bench, "upstream", "--listen", f"{WAY_OUT}:{PROXY}"])
         self.echo_upstream = self.spawn(
-            self.net, [self.programs.bench, "upstream", "--echo", "--listen", f"{NET}:{ECHO_PROXY}"])
+            self.net, [self.programs.bench, "upstream", "--echo", "--listen", f"{WAY_OUT}:{ECHO_PROXY}"])
 
     def spawn(self, namespace, words, output=None, interactive=False):
         """Starts a process in a namespace (None: ours); its pid is its own, because `ip` becomes it."""

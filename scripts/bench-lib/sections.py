@@ -272,6 +272,33 @@ class Scaling(Section):
         return self.gateway.name != "direct"
 
 
+class Switch(Section):
+    """The default moves to another upstream while ten thousand flows are open and new ones are opened all the time: from
+    the command to the first byte of the first flow by the new upstream."""
+
+    count = 10000
+
+    def measure(self):
+        with self.open(echo=True):
+            holder = client.Holder(self.lab, ECHO, self.count)
+            opener = client.Opener(self.lab, ECHO)
+            time.sleep(1.5)
+            opener.begin()
+            time.sleep(0.1)
+            began = time.monotonic()
+            answer = client.ask(self.gateway.socket, "POST", "/v1/activate", {"profile": "other", "all": True})
+            answered = time.monotonic()
+            seen = opener.seen()
+            flows = client.ask(self.gateway.socket, "GET", "/v1/flows?profile=other&limit=10000", None)["flows"]
+            first = min(seen[int(flow["client"].rpartition(":")[2])] for flow in flows)
+            self.row("flows open at the switch", holder.opened["opened"])
+            self.row("switch, first flow ms", (first - began) * 1000)
+            self.row("switch, answer ms", (answered - began) * 1000)
+            self.row("switch, flows reset", answer["flows"]["reset"])
+            opener.close()
+            self.lab.stop(holder.process)
+
+
 SECTIONS = {
     "throughput": (Throughput,),
     "cps": (Rate,),
@@ -280,6 +307,7 @@ SECTIONS = {
     "forward": (Forward,),
     "loss": (Loss, HeavyLoss),
     "scaling": (Scaling,),
+    "switch": (Switch,),
     "routing": (Routing,),
 }
 
