@@ -23,6 +23,7 @@ private struct APILab {
               upstream: { type: "socks5", host: "10.77.0.2", port: 1080 } }
             """
         settings.more = """
+            push: { listen: "\(Self.push)", allow: ["10.9.0.0/24"] },
             clock: "trust", gateway: "lab-1", keys: [{ id: "qa", file: "\(key.path)", scope: ["links", "push"] }],
             devices: [{ name: "pixel-7", address: "10.9.0.7" }],
             """
@@ -35,6 +36,7 @@ private struct APILab {
 
     var socket: String { Daemon.socket(lab) }
 
+    static let push = "10.9.0.1:10801"
     static let description = Lab.sources.appending(path: "Configs/openapi.json")
 
     /// Schemathesis, which Debian doesn't have: `scripts/test` gets it from PyPI.
@@ -67,7 +69,8 @@ extension LabTests {
         func bearsHostileClients() throws {
             let api = try APILab()
             let result = try api.lab.run(
-                .gateway, Lab.python(["api_hostile.py", api.socket, "\(api.daemon.program.pid)"]), within: 100)
+                .gateway, Lab.python(["api_hostile.py", api.socket, "\(api.daemon.program.pid)", APILab.push]),
+                within: 100)
             #expect(result.status == 0, "\(result.output) \(result.errors.suffix(4000))")
             #expect(result.output.hasSuffix("still serves\n"))
             #expect(api.daemon.isRunning)

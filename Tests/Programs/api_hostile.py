@@ -1,6 +1,8 @@
 """Speaks to a gateway's control socket as nobody should; the gateway has to stay as it was.
 
-    api_hostile.py SOCKET PID     does everything below; prints one line for each
+    api_hostile.py SOCKET PID HOST:PORT [NAME …]   does what is below, or some of it; prints one line for each
+
+HOST:PORT is where those speak who sign what they ask; nothing is signed here.
 
 Every answer has to be none of the server's faults (5xx) and to let no other origin read it; behind each attack a plain
 request is answered within a second. At the end the gateway has as many descriptors as at the start, and hardly more
@@ -18,6 +20,7 @@ import threading
 import time
 
 SOCKET, PID = sys.argv[1], int(sys.argv[2])
+HOST, PORT = sys.argv[3].rsplit(":", 1)
 STATUS = b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n"
 MIB = 1 << 20
 
@@ -409,6 +412,42 @@ def flood():
         client.close()
 
 
+def strangers():
+    """Whoever comes by the network and has not signed gets a refusal, and no place of a local client."""
+    local = [connect() for _ in range(10)]
+    crowd = [socket.create_connection((HOST, int(PORT)), timeout=10) for _ in range(150)]
+    serves()
+    for client in local:
+        client.sendall(STATUS)
+        assert Answers(client).next()[0] == 200
+    for client in crowd:
+        client.close()
+    more = [connect() for _ in range(70)]
+    # The last of them was taken in when it is answered.
+    more[-1].sendall(STATUS)
+    assert Answers(more[-1]).next()[0] == 200
+    with socket.create_connection((HOST, int(PORT)), timeout=10) as client:
+        assert client.recv(1) == b"", "found a place where all are taken by local ones"
+    for client in local + more:
+        client.close()
+    serves()
+    refused = (
+        (403, STATUS), (421, STATUS.replace(b"localhost", b"evil.example.test")),
+        # A path is looked for when it is known who asks.
+        (403, request("GET", "/v1/nowhere")),
+        # What is still on its way must not cost the client the answer (RFC 9112, section 9.6).
+        *[(413, request("PUT", "/v1/config", b" " * (5 * MIB), JSON))] * 5,
+    )
+    for status, data in refused:
+        with socket.create_connection((HOST, int(PORT)), timeout=10) as client:
+            try:
+                client.sendall(data.replace(b"Host: localhost", f"Host: {HOST}:{PORT}".encode()))
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            answer = Answers(client).next()
+            assert answer[0] == status, (status, answer)
+
+
 def without_descriptors():
     """Nobody can be taken in while there are no descriptors; the gateway waits for some, and is not busy with it."""
     def used():
@@ -464,7 +503,7 @@ def slow():
 
 ATTACKS = (
     malformed_heads, ambiguous_lengths, chunks, large_things, targets, methods, content_types, origins, broken_documents,
-    keeps_alive, pipelines, single_octets, expectations, half_closed, vanish, crowd, deaf, flood,
+    keeps_alive, pipelines, single_octets, expectations, half_closed, vanish, crowd, deaf, flood, strangers,
     without_descriptors, slow,
 )
 
@@ -472,7 +511,7 @@ for _ in range(3):
     serves()
 before, base = descriptors(), memory()
 for attack in ATTACKS:
-    if len(sys.argv) > 3 and attack.__name__ not in sys.argv[3:]:
+    if len(sys.argv) > 4 and attack.__name__ not in sys.argv[4:]:
         continue
     start = time.monotonic()
     attack()
