@@ -161,7 +161,8 @@ def chunks():
     ):
         expect(409, head + body)
     for body in (
-        b"x\r\n", b"-1\r\n", b'f\n{"revision": 1}\n0\n\n', b'f\r\n{"revision": 1}X\r\n0\r\n\r\n', b"ffffffffffffffffffff\r\n",
+        b"x\r\n", b"-1\r\n", b'f\n{"revision": 1}\n0\n\n', b'f\r\n{"revision": 1}X\r\n0\r\n\r\n',
+        b"ffffffffffffffffffff\r\n",
         b"f;" + b"a" * 5000, b"\r\n", b'f\r\n{"revision": 1}\r\n0\r\nX: y\nZ: \r\n\r\n', b"0x5\r\n",
     ):
         _, ended = expect(400, head + body)
@@ -188,8 +189,10 @@ def targets():
     for target in ("/", "/v1", "/v1/", "//v1/status", "/v1//status", "/v1/status/", "/v1/..%2fstatus", "/v1/%2e%2e/x",
                    "/v1/profiles/..%2f..%2f..%2fetc%2fpasswd", "/v2/status",):
         expect(404, request("GET", target))
-    for target in ("*", "/v1/devices/%00", "/v1/profiles/%0d%0aX:y", "v1/status", "/v1/status?a=%zz", "/v1/%ff", "/v1/flows?limit=1&limit=2", "/v1/status?x", "/v1/status?&",
-                   "/v1/flows?limit=%31%00", "/v1/flows?limit=-1", "/v1/flows?limit=1e3", "/v1/flows?limit=99999999999999999999",
+    for target in ("*", "/v1/devices/%00", "/v1/profiles/%0d%0aX:y", "v1/status",
+                   "/v1/status?a=%zz", "/v1/%ff", "/v1/flows?limit=1&limit=2", "/v1/status?x", "/v1/status?&",
+                   "/v1/flows?limit=%31%00", "/v1/flows?limit=-1", "/v1/flows?limit=1e3",
+                   "/v1/flows?limit=99999999999999999999",
                    "http:///v1/status", "http://", "http://user@localhost/v1/status"):
         expect(400, request("GET", target))
     expect(200, request("GET", "http://localhost/v1/status"))
@@ -204,8 +207,10 @@ def targets():
 
 def methods():
     for method, target, allowed in (
-        ("OPTIONS", "/v1/status", "GET, HEAD"), ("PATCH", "/v1/config", "GET, HEAD, PUT"), ("TRACE", "/v1/reload", "POST"),
-        ("get", "/v1/status", "GET, HEAD"), ("HEAD", "/v1/activate", "POST"), ("DELETE", "/v1/devices/x", "GET, HEAD, PUT"),
+        ("OPTIONS", "/v1/status", "GET, HEAD"), ("PATCH", "/v1/config", "GET, HEAD, PUT"),
+        ("TRACE", "/v1/reload", "POST"),
+        ("get", "/v1/status", "GET, HEAD"), ("HEAD", "/v1/activate", "POST"),
+        ("DELETE", "/v1/devices/x", "GET, HEAD, PUT"),
     ):
         answer, _ = expect(405, request(method, target), head_only=method == "HEAD")
         assert answer[1]["allow"] == allowed, answer
@@ -234,7 +239,8 @@ def content_types():
 
 
 def origins():
-    for method, target in (("GET", "/v1/status"), ("OPTIONS", "/v1/config"), ("POST", "/v1/activate"), ("GET", "/nowhere")):
+    for method, target in (("GET", "/v1/status"), ("OPTIONS", "/v1/config"), ("POST", "/v1/activate"),
+                           ("GET", "/nowhere")):
         answer, _ = ask(request(method, target, fields=(
             "Origin: https://evil.example.test", "Access-Control-Request-Method: PUT",
             "Access-Control-Request-Headers: content-type")))
@@ -242,7 +248,8 @@ def origins():
 
 
 def broken_documents():
-    for body in (b"{", b"null", b"[]", b'"x"', b"{} {}", b'{"revision": 1, "revision": 2}', b"\xff\xfe{\0}\0", b'{"revision": 1e999}',
+    for body in (b"{", b"null", b"[]", b'"x"', b"{} {}", b'{"revision": 1, "revision": 2}',
+                 b"\xff\xfe{\0}\0", b'{"revision": 1e999}',
                  b'{"revision": 9007199254740993000}', b'{"revision": -1}', b'{"revision": NaN}', b'{"__proto__": 1}',
                  b'{"revision": "1"}', b"[" * 100000, b'{"a":' * 100000, b"\xef\xbb\xbf{}", b'{"revision": 1\0}'):
         answer, _ = ask(request("POST", "/v1/confirm", body, JSON))
@@ -267,7 +274,8 @@ def keeps_alive():
 def pipelines():
     with connect() as client:
         answers = Answers(client)
-        sender = threading.Thread(target=client.sendall, args=((STATUS + request("GET", "/v1/nowhere")) * 1000,), daemon=True)
+        pairs = (STATUS + request("GET", "/v1/nowhere")) * 1000
+        sender = threading.Thread(target=client.sendall, args=(pairs,), daemon=True)
         sender.start()
         for _ in range(1000):
             assert (answers.next()[0], answers.next()[0]) == (200, 404)
@@ -502,8 +510,8 @@ def slow():
 
 
 ATTACKS = (
-    malformed_heads, ambiguous_lengths, chunks, large_things, targets, methods, content_types, origins, broken_documents,
-    keeps_alive, pipelines, single_octets, expectations, half_closed, vanish, crowd, deaf, flood, strangers,
+    malformed_heads, ambiguous_lengths, chunks, large_things, targets, methods, content_types, origins,
+    broken_documents, keeps_alive, pipelines, single_octets, expectations, half_closed, vanish, crowd, deaf, flood, strangers,
     without_descriptors, slow,
 )
 
