@@ -511,7 +511,8 @@ def slow():
 
 ATTACKS = (
     malformed_heads, ambiguous_lengths, chunks, large_things, targets, methods, content_types, origins,
-    broken_documents, keeps_alive, pipelines, single_octets, expectations, half_closed, vanish, crowd, deaf, flood, strangers,
+    broken_documents, keeps_alive, pipelines, single_octets, expectations, half_closed, vanish, crowd, deaf,
+    flood, strangers,
     without_descriptors, slow,
 )
 
