@@ -188,7 +188,7 @@ extension LabTests {
                 .split(separator: "\n").first.map(String.init) ?? ""
             let clients = try lab.lab.start(.device, Lab.python(["routes.py", "pending", fake, "50"]))
             try clients.waitFor("pending")
-            #expect(try Lab.wait(5) { try lab.done("--json", "status").contains("\"halfOpen\":50") })
+            #expect(try Lab.wait(5) { try lab.control(["--json", "status"]).output.contains("\"halfOpen\":50") })
             try lab.done("use", "embedded", "--all")
             let begun = Date()
             #expect(try lab.page(.device).hasPrefix("peer 10.78.0.1"))
