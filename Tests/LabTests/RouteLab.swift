@@ -76,6 +76,18 @@ struct RouteLab {
         return try lab.run(.gateway, ["cat"] + files).output.split(separator: "\n").map(String.init)
     }
 
+    /// As `tunnelPackets`, once the last words of a flow that has ended are said.
+    func settledTunnelPackets() throws -> [String] {
+        var packets = try tunnelPackets()
+        for _ in 0..<20 {
+            usleep(150_000)
+            let now = try tunnelPackets()
+            if now == packets { break }
+            packets = now
+        }
+        return packets
+    }
+
     /// Writes down the packets of an interface.
     func watch(_ place: Lab.Place, _ interface: String, _ filter: String, _ options: [String] = []) throws -> LabProgram
     {

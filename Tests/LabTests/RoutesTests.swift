@@ -14,7 +14,7 @@ extension LabTests {
             #expect(try routes.page("web.example") == "\(RouteLab.proxied) web.example", "\(daemon.program.errors)")
             #expect(routes.proxyWasAsked("web.example:80"))
             #expect(!routes.proxy.output.contains("198.18."))
-            let packets = try routes.tunnelPackets()
+            let packets = try routes.settledTunnelPackets()
             #expect(packets.count == 2 && packets[0] != "0")
             // One of them shares its address with the listed site.
             for name in ["news.example", "socket.example"] {
