@@ -217,7 +217,7 @@ extension LabTests {
             #expect(again.contains("\"profile\":\"mitm\"") && again.contains("\"profileBy\":\"default\""), "\(again)")
         }
 
-        @Test("a thousand switches under load lose no listener, leak nothing and leave no flow on a stale upstream")
+        @Test("hundreds of switches under load, a thousand in a long run, lose no listener, leak nothing and leave no flow on a stale upstream")
         func switchesOften() throws {
             let lab = try SwitchLab()
             let socks = "\(Lab.socksAddress):\(Lab.socksPort)"
@@ -225,9 +225,9 @@ extension LabTests {
             _ = try lab.lab.program(.gateway, arguments)
             let (descriptors, memory) = (lab.daemon.descriptors, lab.daemon.residentKiB)
             let text = try lab.lab.program(
-                .gateway, ["api.py", "switches", Daemon.socket(lab.lab), "1000", socks, "embedded", "lab"], within: 240)
+                .gateway, ["api.py", "switches", Daemon.socket(lab.lab), "\(LongRun.rounds(300, long: 1000))", socks, "embedded", "lab"], within: 240)
             let seen = try JSONDecoder().decode(Seen.self, from: Data(text.utf8))
-            #expect(seen.refused == 0 && seen.stale == 0 && seen.opened > 200, "\(seen)")
+            #expect(seen.refused == 0 && seen.stale == 0 && seen.opened > 100, "\(seen)")
             #expect(try Lab.wait(10) { try lab.daemon.snapshot()["flows"] == 0 })
             #expect(lab.daemon.descriptors <= descriptors + 2, "\(descriptors) \(lab.daemon.descriptors)")
             #expect(lab.daemon.residentKiB < memory + 8192, "\(memory) \(lab.daemon.residentKiB)")
