@@ -70,22 +70,20 @@ struct RouteLab {
         return try lab.run(.gateway, ["sh", "-c", commands]).output
     }
 
-    /// How many packets the TUN device has seen in both directions.
-    func tunnelPackets() throws -> [String] {
-        let files = ["rx_packets", "tx_packets"].map { "/sys/class/net/starship0/statistics/\($0)" }
-        return try lab.run(.gateway, ["cat"] + files).output.split(separator: "\n").map(String.init)
-    }
-
-    /// As `tunnelPackets`, once the last words of a flow that has ended are said.
-    func settledTunnelPackets() throws -> [String] {
-        var packets = try tunnelPackets()
+    /// How many flows have come into the TUN device, and what was read of them once their last words are said.
+    func carried(_ daemon: Daemon) throws -> [Int] {
+        func read() throws -> [Int] {
+            let snapshot = try daemon.snapshot()
+            return [snapshot["counters.flows_opened"], snapshot["counters.packets_written"]]
+        }
+        var seen = try read()
         for _ in 0..<20 {
             usleep(150_000)
-            let now = try tunnelPackets()
-            if now == packets { break }
-            packets = now
+            let now = try read()
+            if now == seen { break }
+            seen = now
         }
-        return packets
+        return seen
     }
 
     /// Writes down the packets of an interface.
