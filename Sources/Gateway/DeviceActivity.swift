@@ -121,7 +121,9 @@ extension Worker {
         guard flow.origin == .tunnel, !flow.isQuestion else { return }
         let (down, time) = (flow.relay.down.bytes, now)
         var end: DeviceActivity.End?
-        if reason.isFailure {
+        // A flow that was open, or that its own device or a switch has ended, says nothing against the way.
+        let isTold = flow.upstream == nil && ![.clientGaveUp, .clientReset, .switched, .shutdown].contains(reason)
+        if reason == .clientRefusedCertificate || reason.isFailure && isTold {
             end = DeviceActivity.End(
                 target: flow.name ?? flow.target?.description ?? flow.key.target.description, words: reason.words,
                 at: time)
