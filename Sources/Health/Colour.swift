@@ -1,0 +1,23 @@
+/// What a person sees at a glance.
+
+/// How an upstream is.
+public enum Colour: String, CaseIterable, Sendable {
+    /// A request came back through it lately, as it should.
+    case green
+    /// Something is there, and something is wrong: a request fails, is slow or is long ago, or one try was missed.
+    case yellow
+    /// Nothing gets through: two misses in a row, or it rejects the credentials.
+    case red
+    /// Nobody has tried it, or there is nothing to try it with.
+    case grey
+
+    /// How bad it is, for what is compared: green, grey, yellow, red.
+    public var severity: Int {
+        switch self {
+        case .green: 0
+        case .grey: 1
+        case .yellow: 2
+        case .red: 3
+        }
+    }
+}
