@@ -11,6 +11,8 @@ extension Configuration {
         try checkWaysIn()
         try checkListeners()
         try checkReferences()
+        try checkGroups()
+        try checkHealth()
         try checkNetwork()
         try checkLoops()
         try checkPools()
@@ -58,6 +60,7 @@ extension Configuration {
         let taken = [
             ("socks", "socks", socks?.listen ?? []), ("http", "http", http?.listen ?? []),
             ("dns.listen", "dns", dns.mode == .off ? [] : dns.listen), ("push", "push", push?.listen ?? []),
+            ("metrics", "metrics", metrics?.listen ?? []),
         ]
         for (index, (path, _, listen)) in taken.enumerated() {
             for (_, other, before) in taken[..<index] {
@@ -176,7 +179,6 @@ extension Configuration {
                     path, found: "\(pool), with the resolver \(server) in it",
                     expected: "a network of its own for fake addresses")
             }
-            let listeners = (socks?.listen ?? []) + (http?.listen ?? []) + (push?.listen ?? []) + dns.listen
             for listener in listeners where pool.contains(listener.address) && !pool.reserves(listener.address) {
                 throw Self.conflict(
                     path, found: "\(pool), with the listener \(listener) in it",
@@ -184,6 +186,12 @@ extension Configuration {
                     hint: "the first \(DNSOptions.reservedAddresses) of them are the gateway's own")
             }
         }
+    }
+
+    /// Every address that is listened on.
+    private var listeners: [SocketAddress] {
+        let ofClients = (socks?.listen ?? []) + (http?.listen ?? []) + dns.listen
+        return ofClients + (push?.listen ?? []) + (metrics?.listen ?? [])
     }
 
     // MARK: Names

@@ -20,6 +20,7 @@ extension Configuration {
         if let http { members.add("http", http.json(unless: InboundOptions(port: InboundOptions.httpPort))) }
         members.add("profiles", .array(profiles.map(\.json)))
         members.add("active", .string(active))
+        members.add("health", health.json, unless: .object([]))
         if case .profile(let id) = egress { members.add("egress", .string(id)) }
         members.add("ruleSets", .array(ruleSets.map(\.json)), unless: .array([]))
         members.add("phones", phones.json, unless: .object([]))
@@ -40,6 +41,7 @@ extension Configuration {
         members.add("keys", .array(keys.map(\.json)), unless: .array([]))
         members.add("control", control.map(\.json) ?? false, unless: .object([]))
         if let push { members.add("push", push.json) }
+        if let metrics { members.add("metrics", metrics.json) }
         return members
     }
 }

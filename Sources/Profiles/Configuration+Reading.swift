@@ -29,6 +29,7 @@ extension Configuration {
         socks = try InboundOptions.read(section, "socks", port: InboundOptions.socksPort, orElse: socks)
         http = try InboundOptions.read(section, "http", port: InboundOptions.httpPort, orElse: nil)
         if let id = try section.text("active", "the id of a profile") { active = id }
+        health = try HealthOptions.read(section)
         if let text = try section.text("egress", "\"direct\" or the id of a profile") {
             egress = text == "direct" ? .direct : .profile(text)
         }
@@ -67,6 +68,7 @@ extension Configuration {
         keys = try KeyOptions.list(section)
         control = try ControlOptions.read(section)
         push = try PushOptions.read(section)
+        metrics = try MetricsOptions.read(section)
     }
 
     private static func tunnel(_ section: Section) throws(ConfigurationError) -> TunnelOptions? {

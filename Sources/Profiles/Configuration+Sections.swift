@@ -15,6 +15,7 @@ extension Configuration {
         if gateway != other.gateway { names.append("gateway") }
         if control != other.control { names.append("control") }
         if push != other.push { names.append("push") }
+        if metrics != other.metrics { names.append("metrics") }
         return names
     }
 
@@ -32,6 +33,7 @@ extension Configuration {
         whole.gateway = other.gateway
         whole.control = other.control
         whole.push = other.push
+        whole.metrics = other.metrics
         return whole
     }
 }

@@ -35,6 +35,8 @@ public struct Configuration: Equatable, Sendable {
     public var profiles: [Profile]
     /// The `id` of the profile in use.
     public var active: String
+    /// How upstreams are probed, unless a profile says otherwise.
+    public var health = HealthOptions()
     /// How what isn't proxied leaves.
     public var egress = Egress.direct
     /// The files that RULE-SET can name, each with a name of its own.
@@ -61,6 +63,8 @@ public struct Configuration: Equatable, Sendable {
     public var control: ControlOptions? = ControlOptions()
     /// The listener for signed requests; nil unless the file has a `push` object.
     public var push: PushOptions?
+    /// The listener for Prometheus; nil unless the file has a `metrics` object.
+    public var metrics: MetricsOptions?
 
     public static let stateDirectory = "/var/lib/starship"
 

@@ -4,10 +4,12 @@ internal import Bytes
 
 enum ConfigurationKeys {
     static let top = [
-        "tun", "network", "ipv6", "dns", "socks", "http", "profiles", "active", "egress", "ruleSets", "phones", "state",
-        "limits", "log", "clock", "gateway", "devices", "newDevices", "lease", "leases", "keys", "control", "push",
+        "tun", "network", "ipv6", "dns", "socks", "http", "profiles", "active", "health", "egress", "ruleSets",
+        "phones",
+        "state", "limits", "log", "clock", "gateway", "devices", "newDevices", "lease", "leases", "keys", "control",
+        "push", "metrics",
     ]
-    static let laterTop = ["health", "metrics", "page"]
+    static let laterTop = ["page"]
 
     static let tun = ["name", "mtu", "workers", "offload"]
     static let network = ["setup", "lan", "uplink", "mark", "whenDown"]
@@ -22,12 +24,14 @@ enum ConfigurationKeys {
 
     static let profile = [
         "id", "name", "selfService", "upstream", "domains", "bypass", "rules", "capture", "connectName", "sniff", "udp",
+        "health",
     ]
-    static let laterProfile = ["health", "devices"]
+    static let laterProfile = ["devices"]
     static let upstream = [
-        "type", "host", "port", "user", "passwordFile", "auth", "identify", "kind", "halfClose", "http80",
+        "type", "host", "port", "user", "passwordFile", "auth", "identify", "kind", "halfClose", "http80", "choose",
+        "members", "tolerance", "returnAfter", "whenDown",
     ]
-    static let laterUpstream = ["members", "fallback", "health"]
+    static let health = ["url", "status", "body", "via", "interval", "timeout", "slow", "giveUp"]
 
     static let limits = [
         "dial", "connect", "attemptDelay", "halfOpen", "halfOpenPerDevice", "flows", "synAck", "timeWait", "halfClose",
@@ -42,6 +46,7 @@ enum ConfigurationKeys {
     static let key = ["id", "file", "hosts", "scope", "until", "revoked"]
     static let control = ["socket", "group"]
     static let push = ["listen", "allow"]
+    static let metrics = ["listen", "allow"]
 
     // The store and the control API
     static let labState = ["active", "profiles", "devices", "assignments", "spent", "unconfirmed"]
@@ -53,15 +58,14 @@ enum ConfigurationKeys {
 
     /// Where a key would be at home, for one that stands in the wrong object.
     private static let homes: [(path: String, keys: [String])] = [
-        ("", top), ("tun", tun), ("network", network), ("dns", dns), ("socks", socks), ("http", http),
-        ("profiles[]", profile),
-        ("profiles[].upstream", upstream), ("limits", limits), ("ruleSets[]", ruleSet), ("phones", phones),
-        ("network.lan[]", lan), ("log", log), ("devices[]", device), ("keys[]", key), ("control", control),
-        ("push", push),
+        ("profiles[]", profile), ("", top), ("tun", tun), ("network", network), ("dns", dns), ("socks", socks),
+        ("http", http), ("profiles[].upstream", upstream), ("health", health), ("limits", limits),
+        ("ruleSets[]", ruleSet), ("phones", phones), ("network.lan[]", lan), ("log", log), ("devices[]", device),
+        ("keys[]", key), ("control", control), ("push", push), ("metrics", metrics),
     ]
 
     /// Names that other programs use for the same thing.
-    private static let synonyms = [
+    private static let synonyms: KeyValuePairs = [
         "queues": "workers", "interface": "name", "server": "host", "address": "host", "hostname": "host",
         "username": "user", "login": "user", "proxies": "profiles", "upstreams": "profiles", "proxy": "upstream",
         "loglevel": "level", "threads": "workers", "timeout": "connect", "bind": "listen",
@@ -71,7 +75,12 @@ enum ConfigurationKeys {
         "path": "file", "wan": "uplink", "gateway": "uplink", "proxydomains": "domains", "matchdomains": "domains",
         "directory": "lists", "hwaddr": "mac", "macaddress": "mac", "ip": "address", "clients": "devices",
         "expires": "until", "exp": "until", "scopes": "scope", "kid": "id", "dhcp": "leases", "statedir": "state",
-        "ttl": "maxTTL", "fwmark": "mark", "skipproxy": "bypass",
+        "ttl": "maxTTL", "fwmark": "mark", "skipproxy": "bypass", "proxies": "members", "upstreams": "members",
+        "use": "members", "fallback": "members", "strategy": "choose", "policy": "choose", "group": "choose",
+        "probe": "health", "check": "health", "healthcheck": "health", "health-check": "health",
+        "prometheus": "metrics", "testurl": "url", "test-url": "url", "page": "url", "statuses": "status",
+        "expected-status": "status", "code": "status", "contains": "body", "pattern": "body", "match": "body",
+        "period": "interval", "every": "interval", "threshold": "slow",
     ]
 
     /// What to do about an unknown key: its near miss, its home, or where a secret belongs.
@@ -79,7 +88,9 @@ enum ConfigurationKeys {
         if ["password", "pass", "secret", "credentials", "token"].contains(key.lowercased()) {
             return "secrets are read from a file: `passwordFile`"
         }
-        if let synonym = synonyms[key.lowercased()], keys.contains(synonym) { return "did you mean `\(synonym)`?" }
+        if let meant = synonyms.first(where: { $0.key == key.lowercased() && keys.contains($0.value) })?.value {
+            return "did you mean `\(meant)`?"
+        }
         if let near = NearMiss.suggestion(for: key, among: keys) { return "did you mean `\(near)`?" }
         guard let home = homes.first(where: { $0.keys.contains(key) && $0.path != path }) else { return nil }
         return home.path.isEmpty ? "`\(key)` stands at the top" : "`\(key)` belongs in `\(home.path)`"

@@ -15,13 +15,15 @@ extension ConfigurationSchema {
         object.add("connectName", .words(usual.connectName), "which name a CONNECT bears")
         object.add("sniff", .words(usual.sniff), "whether SNI or Host is read for a name")
         object.add("udp", .words(usual.udp), "what becomes of datagrams")
+        object.add("health", orFalse(health(isOfProfile: true)), "how its upstream is probed; false: not at all")
         return object
     }
 
     private static var upstream: SchemaObject {
         let usual = Upstream(type: .http, server: nil)
         var object = SchemaObject(required: ["type"])
-        object.add("type", Schema(["enum": ["http", "socks5", "direct"]]), "how it is reached")
+        let types = Upstream.UpstreamType.allCases.map(\.rawValue)
+        object.add("type", Schema(["enum": .strings(types)]), "how it is reached")
         object.add("host", .text(pattern: "^[^/@%\\s]+$"), "a name or an address, alone")
         object.add("port", .number(nil, 1...65535), "its port")
         object.add("user", .text(), "who logs in")
@@ -31,27 +33,45 @@ extension ConfigurationSchema {
         object.add("kind", .words(usual.kind), "which program it is")
         object.add("halfClose", .words(usual.halfClose), "what becomes of the device's FIN")
         object.add("http80", .words(usual.plainHTTP), "how plain http travels")
-        let isNone = { (keys: [String]) in JSON.object(keys.map { JSON.Member($0, false) }) }
-        let ofHTTP = ["auth", "identify", "http80"]
-        object.rules = [
-            JSON.Member("dependentRequired", .members(["user": ["passwordFile"], "passwordFile": ["user"]])),
-            JSON.Member(
-                "allOf",
-                .array([
-                    .members([
-                        "if": type("direct"),
-                        "then": .members(["properties": isNone(["host", "port", "user", "passwordFile"] + ofHTTP)]),
-                        "else": .members(["required": ["host", "port"]]),
-                    ]),
-                    .members(["if": type("socks5"), "then": .members(["properties": isNone(ofHTTP)])]),
-                ])),
-        ]
+        addGroup(to: &object)
+        object.rules = upstreamRules
         return object
     }
 
-    private static func type(_ word: String) -> JSON {
+    /// What belongs to which type.
+    private static var upstreamRules: [JSON.Member] {
+        let ofProxies = ["host", "port", "user", "passwordFile"]
+        let ofHTTP = ["auth", "identify", "http80"]
+        let ofGroups = ["choose", "members", "tolerance", "returnAfter", "whenDown"]
+        let group = none(of: ofProxies + ofHTTP + ["kind", "halfClose"]) + [JSON.Member("required", ["members"])]
+        let cases: [JSON] = [
+            .members(["if": type(["http", "socks5"]), "then": .members(["required": ["host", "port"]])]),
+            .members(["if": type(["socks5"]), "then": .object(none(of: ofHTTP))]),
+            .members(["if": type(["direct"]), "then": .object(none(of: ofProxies + ofHTTP))]),
+            .members(["if": type(["group"]), "then": .object(group), "else": .object(none(of: ofGroups))]),
+            .members([
+                "if": word("choose", ["fastest"]), "then": .object(none(of: ["returnAfter"])),
+                "else": .object(none(of: ["tolerance"])),
+            ]),
+            .members(["if": word("choose", ["balance"]), "then": .object(none(of: ["returnAfter"]))]),
+        ]
+        return [
+            JSON.Member("dependentRequired", .members(["user": ["passwordFile"], "passwordFile": ["user"]])),
+            JSON.Member("allOf", .array(cases)),
+        ]
+    }
+
+    private static func none(of keys: [String]) -> [JSON.Member] {
+        [JSON.Member("properties", .object(keys.map { JSON.Member($0, false) }))]
+    }
+
+    private static func type(_ words: [String]) -> JSON { word("type", words) }
+
+    /// That a key is there and has one of these values.
+    private static func word(_ key: String, _ words: [String]) -> JSON {
         .members([
-            "properties": .members(["type": .members(["const": .string(word)])]), "required": ["type"],
+            "properties": .object([JSON.Member(key, .members(["enum": .strings(words)]))]),
+            "required": .strings([key]),
         ])
     }
 

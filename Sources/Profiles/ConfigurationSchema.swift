@@ -38,6 +38,7 @@ public enum ConfigurationSchema {
             "profiles", .list(Schema(profileObject(needsIdentifier: true)), least: 1, most: 1024),
             "the environments to switch between")
         object.add("active", .text(), "the id of the profile in use; the first one unless given")
+        object.add("health", health(isOfProfile: false), "how upstreams are probed, unless a profile says otherwise")
         object.add("egress", .text(default: "direct"), "how the rest leaves: direct, or a profile's id")
         object.add("ruleSets", .list(Schema(ruleSet), most: 256), "lists that rules name")
         object.add("phones", phones, "what phones need without asking for it")
@@ -60,11 +61,12 @@ public enum ConfigurationSchema {
         object.add("keys", .list(Schema(key), most: 256), "keys that sign links and pushes")
         object.add("control", orFalse(control), "the control socket")
         object.add("push", orFalse(push), "signed requests over TCP")
+        object.add("metrics", orFalse(metrics), "figures for Prometheus over TCP")
     }
 
     private static func orFalse(_ schema: Schema) -> Schema { .either(Schema(["const": false]), schema) }
 
-    private static func orFalse(_ object: SchemaObject) -> Schema { orFalse(Schema(object)) }
+    static func orFalse(_ object: SchemaObject) -> Schema { orFalse(Schema(object)) }
 }
 
 /// An object of the schema: all its keys, and no others.
@@ -140,10 +142,14 @@ struct Schema {
 
     static func duration(_ default: Interval) -> Schema {
         Schema([
-            "type": "string", "pattern": "^[0-9]{1,15}(\\.[0-9]{1,6})?(ms|s|m|h|d)$",
-            "default": .string(Quantity.text(`default`)),
+            "type": "string", "pattern": .string(durationPattern), "default": .string(Quantity.text(`default`)),
         ])
     }
+
+    /// A duration without a default of its own.
+    static let anyDuration = Schema(["type": "string", "pattern": .string(durationPattern)])
+
+    private static let durationPattern = "^[0-9]{1,15}(\\.[0-9]{1,6})?(ms|s|m|h|d)$"
 
     static func size(_ default: Int) -> Schema {
         Schema([

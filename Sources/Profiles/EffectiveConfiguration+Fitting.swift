@@ -30,13 +30,24 @@ extension LabState {
     /// The stored profiles that can't be laid over the file, and why.
     fileprivate func misfits(over file: ResolvedConfiguration) -> [(id: String, error: ConfigurationError)] {
         let own = Set(file.configuration.profiles.map(\.id))
+        let stored = profiles.filter { !own.contains($0.id) }
+        let single = misfits(stored.filter { $0.upstream.group == nil }, among: stored, over: file)
+        // A group is as good as its members, so it is looked at when all of them fit.
+        guard single.isEmpty else { return single }
+        return misfits(stored.filter { $0.upstream.group != nil }, among: stored, over: file)
+    }
+
+    private func misfits(
+        _ chosen: [Profile], among stored: [Profile], over file: ResolvedConfiguration
+    ) -> [(id: String, error: ConfigurationError)] {
         let ids = profiles.map(\.id)
         var misfits: [(id: String, error: ConfigurationError)] = []
-        for profile in profiles where !own.contains(profile.id) {
+        for profile in chosen {
             do throws(ConfigurationError) {
-                var single = LabState()
-                single.profiles = [profile]
-                _ = try EffectiveConfiguration(file: file.configuration, lab: single)
+                let members = profile.upstream.group?.members ?? []
+                var alone = LabState()
+                alone.profiles = stored.filter { $0.id != profile.id && members.contains($0.id) } + [profile]
+                _ = try EffectiveConfiguration(file: file.configuration, lab: alone)
                 try profile.check(in: file, besides: ids)
             } catch {
                 misfits.append((profile.id, error))

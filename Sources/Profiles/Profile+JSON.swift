@@ -20,13 +20,14 @@ extension Profile {
         members.add("connectName", routes.connectName, unless: usual.connectName)
         members.add("sniff", routes.sniff, unless: usual.sniff)
         members.add("udp", routes.udp, unless: usual.udp)
+        members.add("health", health.map(\.json) ?? false, unless: .object([]))
         return .object(members)
     }
 }
 
 extension Upstream {
     fileprivate var json: JSON {
-        var members = [JSON.Member("type", .string(type.rawValue))]
+        var members = [JSON.Member("type", .string(type.rawValue))] + (group?.keys ?? [])
         switch server?.host {
         case .name(let name)?: members.add("host", .string(name))
         case .address(let address)?: members.add("host", .string(address.description))

@@ -15,6 +15,7 @@ extension Profile {
         upstream = try Upstream(
             section.required("upstream", "an object: { type, host, port }"), path: Shown.path(path, "upstream"))
         routes = try RouteOptions(section)
+        if let value = section["health"] { health = try Self.health(value, path: path) }
         try section.read("selfService", into: &isSelfService)
     }
 
@@ -31,41 +32,45 @@ extension Profile {
         return given
     }
 
+    private static func health(_ value: JSON5Value, path: String) throws(ConfigurationError) -> HealthKeys? {
+        if case .boolean(false) = value.content { return nil }
+        return try HealthKeys(value, path: Shown.path(path, "health"))
+    }
+
     /// What rules and `egress` say without meaning a profile.
     private static let reserved = ["proxy", "direct", "reject"]
 }
 
 extension Upstream {
-    /// The keys that each type has besides `type` and `kind`.
+    /// The keys that each type has besides `type`.
     private static func keys(of type: UpstreamType) -> [String] {
         switch type {
-        case .http: ["host", "port", "user", "passwordFile", "auth", "identify", "halfClose", "http80"]
-        case .socks5: ["host", "port", "user", "passwordFile", "halfClose"]
-        case .direct, .group: ["halfClose"]
+        case .http: ["host", "port", "user", "passwordFile", "auth", "identify", "kind", "halfClose", "http80"]
+        case .socks5: ["host", "port", "user", "passwordFile", "kind", "halfClose"]
+        case .direct: ["kind", "halfClose"]
+        case .group: ["choose", "members", "tolerance", "returnAfter", "whenDown"]
         }
     }
 
     init(_ value: JSON5Value, path: String) throws(ConfigurationError) {
-        let section = try Section(
-            value, path: path, keys: ConfigurationKeys.upstream, later: ConfigurationKeys.laterUpstream)
+        let section = try Section(value, path: path, keys: ConfigurationKeys.upstream)
         var type = UpstreamType.http
-        _ = try section.required("type", "\"http\", \"socks5\" or \"direct\"")
+        _ = try section.required("type", "\"http\", \"socks5\", \"direct\" or \"group\"")
         try section.read("type", into: &type)
-        guard type != .group else {
-            throw section.error(
-                .notYet, "type", found: "\"group\"", expected: "\"http\", \"socks5\" or \"direct\"",
-                hint: "groups are not in this version yet")
-        }
         self.init(type: type, server: nil)
         let own = Self.keys(of: type)
-        for key in ConfigurationKeys.upstream where section[key] != nil && !["type", "kind"].contains(key) {
+        for key in ConfigurationKeys.upstream where section[key] != nil && key != "type" {
             guard own.contains(key) else {
                 throw section.error(
                     .conflict, key, found: "`\(key)` with type \"\(type.rawValue)\"",
                     expected: "one of \(own.joined(separator: ", "))")
             }
         }
-        if type != .direct { server = try Self.server(section) }
+        switch type {
+        case .http, .socks5: server = try Self.server(section)
+        case .group: group = try GroupOptions(section)
+        case .direct: break
+        }
         credentials = try Self.credentials(section, type: type)
         try section.read("auth", into: &authentication)
         try section.read("identify", into: &identify)

@@ -19,6 +19,7 @@ extension ResolvedConfiguration {
                 ))
             rows.append(("  upstream", profile.upstream.summary))
             rows.append(("  routes", routes(of: profile)))
+            rows.append(("  health", options.health(of: profile).summary(of: profile.upstream)))
             rows.append(("  capture", Self.words(capture(of: profile.id), with: profile.routes.capture)))
         }
         rows.append(("egress", options.egress.summary))
@@ -57,6 +58,7 @@ extension ResolvedConfiguration {
             let allowed = push.allow.isEmpty ? "" : " for " + push.allow.map(\.description).joined(separator: " ")
             rows.append(("push", push.listen.map(\.description).joined(separator: " ") + allowed))
         }
+        if let metrics = options.metrics { rows.append(("metrics", metrics.summary)) }
         return rows
     }
 
@@ -90,6 +92,7 @@ extension ResolvedConfiguration {
 extension Upstream {
     /// The proxy and how it is talked to.
     var summary: String {
+        if let group { return group.summary }
         guard let server else { return "direct, half-close \(halfClose.rawValue)" }
         var parts = ["\(type.rawValue) \(server)"]
         if kind != .other { parts.append(kind.rawValue) }

@@ -8,6 +8,8 @@ public struct Profile: Equatable, Sendable {
     public var name: String
     public var upstream: Upstream
     public var routes = RouteOptions()
+    /// What it says about its probes; nil with `health: false`: there are none.
+    public var health: HealthKeys? = HealthKeys()
     /// Whether any device may pick it for itself, by the page or a printed code.
     public var isSelfService = false
 
@@ -21,8 +23,10 @@ public struct Profile: Equatable, Sendable {
 /// Where streams go, and how this proxy likes to be talked to.
 public struct Upstream: Equatable, Sendable {
     public var type: UpstreamType
-    /// Nil for `direct` alone.
+    /// Nil for `direct` and for a group.
     public var server: Server?
+    /// Its members and how they are chosen; nil for everything but a group.
+    public var group: GroupOptions?
     public var credentials: CredentialSource?
     public var authentication = Authentication.preemptive
     /// Whether requests carry the device's address and name.
@@ -41,7 +45,7 @@ public struct Upstream: Equatable, Sendable {
         case http
         case socks5
         case direct
-        /// Several upstreams; known by name, refused in this version.
+        /// One of several upstreams, each with a profile of its own.
         case group
     }
 

@@ -63,13 +63,8 @@ struct ConfigurationRefusalTests {
     @Test(
         "settings of later versions are refused by name and never ignored",
         arguments: [
-            Refused(minimal("metrics: { listen: '127.0.0.1:1' }"), .notYet, "metrics", "not in this version yet"),
             Refused(minimal("network: { masquerade: true }"), .notYet, "network.masquerade", "or an empty one"),
-            Refused("{ profiles: [{ id: 'a', health: { url: 'http://x/' } }] }", .notYet, "profiles[0].health"),
-            Refused(
-                "{ profiles: [{ id: 'a', upstream: { type: 'group', members: [] } }] }", .notYet,
-                "profiles[0].upstream.type", "groups"),
-            Refused(minimal("page: { listen: '127.0.0.1:1' }"), .notYet, "page"),
+            Refused(minimal("page: { listen: '127.0.0.1:1' }"), .notYet, "page", "not in this version yet"),
             Refused("{ profiles: [{ id: 'a', devices: ['x'] }] }", .notYet, "profiles[0].devices"),
         ])
     func later(row: Refused) { expectRefusal(row) }

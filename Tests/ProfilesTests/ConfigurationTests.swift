@@ -111,6 +111,8 @@ struct ConfigurationTests {
               upstream  http proxy.example:8080, whistle, user "u", password from "p", auth challenge, identify, \
             half-close pass, http80 absolute
               routes    global mode, sniff needed, udp reject
+              health    connections alone: without a url nothing is verified, every 30s within 10s, slow from 2s, \
+            given up after 10m of red
               capture   all: no name service: a name is known from its flow alone
             egress      direct
             tun         starship0, mtu 1500, workers 1, offload full

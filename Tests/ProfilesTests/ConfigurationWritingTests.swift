@@ -23,14 +23,16 @@ struct RandomSettings {
     }
 
     mutating func profile(_ id: String) -> Profile {
-        let type = pick([Upstream.UpstreamType.http, .socks5, .direct])
+        let type = pick([Upstream.UpstreamType.http, .socks5, .direct, .group])
         let hosts: [Upstream.Host] = [
             .name("proxy.example"), .address(IPAddress(v4: 0x0a09_004d)),
             .address(IPAddress(high: 0x2001_0db8 << 32, low: 7)),
         ]
         let server = Upstream.Server(host: pick(hosts), port: UInt16.random(in: 1...65535, using: &generator))
-        var upstream = Upstream(type: type, server: type == .direct ? nil : server)
-        if type != .direct, flip() {
+        let isProxy = type == .http || type == .socks5
+        var upstream = Upstream(type: type, server: isProxy ? server : nil)
+        if type == .group { upstream.group = group() }
+        if isProxy, flip() {
             upstream.credentials = CredentialSource(
                 user: pick(["qa", "ü \"x\"", "a\\b"]), password: .file(pick(["qa.password", "secret-1"])))
         }
@@ -39,8 +41,10 @@ struct RandomSettings {
             upstream.identify = flip()
             upstream.plainHTTP = pick(Upstream.PlainHTTP.allCases)
         }
-        upstream.kind = pick(Upstream.Kind.allCases)
-        upstream.halfClose = pick(Upstream.HalfClose.allCases)
+        if type != .group {
+            upstream.kind = pick(Upstream.Kind.allCases)
+            upstream.halfClose = pick(Upstream.HalfClose.allCases)
+        }
         var profile = Profile(
             id: id, name: pick([id, "Größe 9 \u{1f680}", "\"quoted\\\"", "// x"]), upstream: upstream)
         profile.isSelfService = flip()
@@ -51,7 +55,35 @@ struct RandomSettings {
         profile.routes.connectName = pick(RouteOptions.ConnectName.allCases)
         profile.routes.sniff = profile.routes.connectName == .sni ? .always : pick(RouteOptions.Sniff.allCases)
         profile.routes.udp = pick(RouteOptions.UDP.allCases)
+        profile.health = flip() ? health() : pick([nil, HealthKeys()])
         return profile
+    }
+
+    mutating func group() -> GroupOptions {
+        var group = GroupOptions(members: pick([["p0", "p1"], ["p2", "p0", "p1"], ["a", "gone"]]))
+        group.choose = pick(GroupOptions.Choice.allCases)
+        let time = Interval.milliseconds(Int64.random(in: 1...10_000, using: &generator))
+        switch group.choose {
+        case .fallback: group.returnAfter = time + .seconds(1)
+        case .fastest: group.tolerance = time
+        case .balance: break
+        }
+        group.whenDown = pick(GroupOptions.WhenDown.allCases)
+        return group
+    }
+
+    mutating func health() -> HealthKeys {
+        var keys = HealthKeys()
+        let url = pick([nil, "http://h/", "HTTP://[2001:db8::1]:8080/a%20b?c=(d)&e='f'", "http://10.0.0.1:65535?x"])
+        keys.url = url.flatMap { try? PageURL.parse($0) }
+        keys.status = pick([nil, [204], [200, 599, 301]])
+        keys.body = pick([nil, "\"ü\" * \\", "ok"])
+        keys.via = pick([nil, .auto, .connect, .absolute])
+        keys.interval = pick([nil, .seconds(5), .milliseconds(30_500), .seconds(3600)])
+        keys.timeout = pick([nil, .seconds(1), .seconds(60)])
+        keys.slow = pick([nil, .milliseconds(10), .seconds(2)])
+        keys.giveUp = pick([nil, .never, .after(.seconds(600))])
+        return keys
     }
 
     mutating func identity() -> DeviceIdentity {
@@ -111,7 +143,7 @@ struct ConfigurationWritingTests {
         "every example is written as it is read",
         arguments: [
             "try.json5", "starship.json5", "squid.json5", "whistle.json5", "domain-mode.json5", "gateway.json5",
-            "host.json5", "one-arm.json5", "lab.json5",
+            "host.json5", "one-arm.json5", "lab.json5", "group.json5",
         ])
     func examples(name: String) throws {
         let read = try configuration(example(name))
@@ -139,6 +171,9 @@ struct ConfigurationWritingTests {
             "lease: false", "clock: 'trust'", "control: false", "control: { socket: '/s', group: 'g' }",
             "lease: '1.000001d'",
             "limits: { dial: '0.3s', sniffTime: '10.000001ms', flowBuffer: '65537B', buffers: '1GiB', synAck: [] }",
+            "health: { url: 'http://h', status: [200], timeout: '1s', giveUp: false }",
+            "health: { url: 'HTTP://H.:80?q', body: 'a*b', interval: '5s', slow: '1s' }", "health: { via: 'absolute' }",
+            "metrics: {}", "metrics: { listen: '10.0.0.1', allow: ['10.0.0.0/8'] }",
             "limits: { sniffPorts: [] }", "network: { mark: '0x1/0xff' }", "keys: [{ id: 'k', file: 'f', hosts: [] }]",
         ])
     func more(text: String) throws {

@@ -50,7 +50,7 @@ struct ExampleTests {
         "every example is a right configuration, its rules too",
         arguments: [
             "try.json5", "starship.json5", "squid.json5", "whistle.json5", "domain-mode.json5", "gateway.json5",
-            "host.json5", "one-arm.json5", "lab.json5",
+            "host.json5", "one-arm.json5", "lab.json5", "group.json5",
         ])
     func parses(name: String) throws {
         let configuration = try configuration(example(name))
@@ -114,7 +114,11 @@ struct ExampleTests {
         for key in try #require(profile?.expected.split(separator: " ").dropFirst(2)) {
             #expect(text.contains("\(key.filter { $0 != "," }): "), "\(key)")
         }
-        for object in ["", "tun", "network", "dns", "socks", "http", "phones", "limits", "log", "control", "push"] {
+        let objects = [
+            "", "tun", "network", "dns", "socks", "http", "health", "phones", "limits", "log", "control", "push",
+            "metrics",
+        ]
+        for object in objects {
             let error = refusal(object.isEmpty ? minimal("zzzzzz: 1") : minimal("\(object): { zzzzzz: 1 }"))
             let known = try #require(error?.expected.split(separator: " ").dropFirst(2).map { $0.filter { $0 != "," } })
             for key in known { #expect(text.contains("\(key): ") || text.contains("\(key):  "), "\(key)") }

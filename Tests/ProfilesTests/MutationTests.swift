@@ -49,7 +49,9 @@ struct MutationTests {
     @Test("changed examples are read or refused, with a place within the text", arguments: UInt64(0)..<8)
     func mutations(seed: UInt64) throws {
         var generator = SeededGenerator(state: seed)
-        let originals = try ["try.json5", "squid.json5", "gateway.json5", "domain-mode.json5", "lab.json5"].map {
+        let originals = try [
+            "try.json5", "squid.json5", "gateway.json5", "domain-mode.json5", "lab.json5", "group.json5",
+        ].map {
             Array(try example($0).utf8)
         }
         for _ in 0..<400 {

@@ -61,7 +61,7 @@ struct OpenAPITests {
                 for (index, element) in list.enumerated() { check(element, "\(path)[\(index)]") }
             }
             guard let object = value as? [String: Any] else { return }
-            let isCondition = path.hasSuffix(".if") || path.hasSuffix(".then") || path.hasSuffix(".not")
+            let isCondition = [".if", ".then", ".else", ".not"].contains(where: path.hasSuffix)
             if object["properties"] is [String: Any], !isCondition {
                 #expect(object["additionalProperties"] as? Bool == false, "\(path)")
             }
@@ -85,8 +85,14 @@ struct OpenAPITests {
                 #expect((responses["415"] != nil) == hasBody, "\(method) \(path)")
             }
         }
-        #expect(Set(names).count == names.count && names.count == 26)
+        #expect(Set(names).count == names.count && names.count == 29)
     }
+
+    private static let step = "{ step: 'connect', ok: false, ms: 3, error: 'port closed' }"
+    private static let healthy = """
+        { colour: 'yellow', cause: { code: 'port_closed', text: 'Nobody listens.' }, note: null, since: 1, nextProbe: null,
+          layers: { connect: { ok: false, ms: null, at: 1, misses: 1 }, request: null, traffic: null } }
+        """
 
     static let bodies: [(schema: String, body: String, isGood: Bool)] = [
         ("Activation", "{ profile: 'a', device: 'pixel-7' }", true),
@@ -124,6 +130,28 @@ struct OpenAPITests {
         ("Overlay", "{ devices: [{ name: 'x', mac: '3c:28:6d:12:34:56', profile: 'a' }] }", false),
         ("CaptureWish", "{}", true), ("CaptureWish", "{ file: 'a.pcap', filter: 'port 53', files: 2 }", true),
         ("CaptureWish", "{ file: '../a' }", false), ("CaptureWish", "{ file: '/etc/x' }", false),
+        ("ProbeWish", "{}", true),
+        ("ProbeWish", "{ profile: 'a', urls: ['http://h/ok', 'HTTP://10.0.0.1:8080?x'] }", true),
+        ("ProbeWish", "{ urls: [] }", false), ("ProbeWish", "{ urls: ['https://h/'] }", false),
+        ("ProbeWish", "{ urls: 'http://h/' }", false), ("ProbeWish", "{ url: 'http://h/' }", false),
+        ("Profile", "{ id: 'a', upstream: { type: 'group', members: ['b', 'c'] }, health: { giveUp: false } }", true),
+        ("Profile", "{ id: 'a', upstream: { type: 'group', members: ['b'] } }", false),
+        ("Profile", "{ id: 'a', upstream: { type: 'direct' }, health: false }", true),
+        ("Health", healthy, true), ("Health", "{ colour: 'blue' }", false),
+        (
+            "Probe",
+            "{ profile: 'a', steps: [\(step), { step: 'page', ok: null, ms: null, error: null }], health: \(healthy) }",
+            true
+        ),
+        (
+            "Probe", "{ profile: 'a', steps: [{ step: 'tls', ok: true, ms: 1, error: null }], health: \(healthy) }",
+            false
+        ),
+        ("ProbeChoice", "{ chosen: null, tried: [{ url: 'http://h/', ok: false, cause: 'x' }] }", true),
+        (
+            "GroupState",
+            "{ profile: 'g', choose: 'fastest', members: [{ id: 'a', colour: 'red' }], chosen: null }", true
+        ),
     ]
 
     @Test(
@@ -149,7 +177,9 @@ struct OpenAPITests {
         let components = try Self.plain(document["components"])
         var random = RandomSettings(seed: 11)
         let states = (0..<20).map { _ in random.lab() }
-        let exported = try ["lab.json5", "starship.json5", "gateway.json5"].map { try configuration(example($0)) }
+        let exported = try ["lab.json5", "starship.json5", "gateway.json5", "group.json5"].map {
+            try configuration(example($0))
+        }
         let rows: [(String, [String])] = [
             ("Overlay", states.map(\.overlay.text)),
             ("Profile", states.flatMap(\.profiles).map(\.json.text)),

@@ -55,6 +55,11 @@ struct SchemaTests {
             (["limits"], minimal("limits: { zzzzzz: 1 }")), (["log"], minimal("log: { zzzzzz: 1 }")),
             (["devices"], minimal("devices: [{ zzzzzz: 1 }]")), (["keys"], minimal("keys: [{ zzzzzz: 1 }]")),
             (["control"], minimal("control: { zzzzzz: 1 }")), (["push"], minimal("push: { zzzzzz: 1 }")),
+            (["health"], minimal("health: { zzzzzz: 1 }")), (["metrics"], minimal("metrics: { zzzzzz: 1 }")),
+            (
+                ["profiles", "health"],
+                "{ profiles: [{ id: 'a', upstream: { type: 'direct' }, health: { zzzzzz: 1 } }] }"
+            ),
         ] as [([String], String)])
     func keys(path: [String], text: String) throws {
         var schema = try JSONSerialization.jsonObject(with: Data(ConfigurationSchema.text.utf8))
@@ -77,7 +82,7 @@ struct SchemaTests {
     func objects() throws {
         let objects = ConfigurationSchema.text.split(separator: "\"additionalProperties\"").count - 1
         // As above, and `users` of http.
-        #expect(objects == 19)
+        #expect(objects == 22)
     }
 
     @Test("every default of the schema is the reader's")
@@ -112,7 +117,7 @@ struct SchemaTests {
     func examples() throws {
         let names = [
             "try.json5", "starship.json5", "squid.json5", "whistle.json5", "domain-mode.json5", "gateway.json5",
-            "host.json5", "one-arm.json5", "lab.json5",
+            "host.json5", "one-arm.json5", "lab.json5", "group.json5",
         ]
         var documents = try names.map { try plainJSON(example($0)) }
         let lines = try example("starship.json5").split(separator: "\n", omittingEmptySubsequences: false).map(
@@ -151,7 +156,25 @@ struct SchemaTests {
         "[]", "null", "{}", "{ profiles: [] }", "{ profiles: {} }", "{ profiles: ['a'] }", "{ profiles: [{}] }",
         "{ profiles: [{ id: 'a' }] }", "{ profiles: [{ id: 'a', upstream: {} }] }",
         "{ profiles: [{ id: '-a', upstream: { type: 'direct' } }] }",
-        "{ profiles: [{ id: 'a', upstream: { type: 'group' } }] }",
+        "{ profiles: [{ id: 'a', upstream: { type: 'group' } }] }", grouped("members: ['b']"),
+        grouped("members: 'b'"), grouped("members: ['b', 'b']"), grouped("members: ['b', 'c'], choose: 'first'"),
+        grouped("members: ['b', 'c'], host: 'h', port: 1"), grouped("members: ['b', 'c'], kind: 'squid'"),
+        grouped("members: ['b', 'c'], halfClose: 'hold'"), grouped("members: ['b', 'c'], tolerance: '50ms'"),
+        grouped("members: ['b', 'c'], choose: 'fastest', returnAfter: '60s'"),
+        grouped("members: ['b', 'c'], choose: 'balance', tolerance: '50ms'"),
+        grouped("members: ['b', 'c'], choose: 'balance', returnAfter: '60s'"),
+        grouped("members: ['b', 'c'], whenDown: 'allow'"), minimal(upstream: "members: ['b', 'c']"),
+        minimal(upstream: "whenDown: 'block'"),
+        minimal("health: false"), minimal("health: true"), minimal("health: { url: 'https://h/' }"),
+        minimal("health: { url: 'h/ok' }"), minimal("health: { url: 'http://u@h/' }"),
+        minimal("health: { url: 'http://h/#x' }"), minimal("health: { url: 'http://h/ x' }"),
+        minimal("health: { url: 'http://h/', status: 199 }"), minimal("health: { url: 'http://h/', status: [] }"),
+        minimal("health: { url: 'http://h/', status: '200' }"), minimal("health: { url: 'http://h/', body: '**' }"),
+        minimal("health: { via: 'socks' }"), minimal("health: { interval: 30 }"), minimal("health: { timeout: '-1s' }"),
+        minimal("health: { giveUp: true }"),
+        "{ profiles: [{ id: 'a', upstream: { type: 'direct' }, health: true }] }",
+        "{ profiles: [{ id: 'a', upstream: { type: 'direct' }, health: { interval: '0' } }] }",
+        minimal("metrics: true"), minimal("metrics: { listen: 10800 }"), minimal("metrics: { allow: '10.0.0.0/8' }"),
         "{ profiles: [{ id: 'a', upstream: { type: 'http', port: 1 } }] }",
         "{ profiles: [{ id: 'a', upstream: { type: 'http', host: 'h' } }] }",
         "{ profiles: [{ id: 'a', upstream: { type: 'direct', host: 'h' } }] }",
