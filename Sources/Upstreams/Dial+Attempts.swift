@@ -21,7 +21,7 @@ extension Dial {
         let outcome = attempts[place]?.socket.write(buffers.output.span)
         switch outcome {
         case .bytes(let count):
-            connect(attempts[place].take())
+            connect(attempts[place].take(), at: now)
             dropAttempts()
             memory.succeeded(candidates[connectedCandidate])
             phase = .asking
@@ -72,7 +72,7 @@ extension Dial {
             return startAttempt(memory: &memory, now: now)
         }
         guard event.writable else { return .waiting }
-        connect(attempts[place].take())
+        connect(attempts[place].take(), at: now)
         dropAttempts()
         if !isDirect { memory.succeeded(candidates[connectedCandidate]) }
         let mayRead = event.readable || event.hungUp
@@ -92,8 +92,9 @@ extension Dial {
     }
 
     /// Makes an attempt the connection.
-    private mutating func connect(_ attempt: consuming Attempt?) {
+    private mutating func connect(_ attempt: consuming Attempt?, at now: Instant) {
         guard let attempt else { return }
+        if connectedAt == nil { connectedAt = now }
         connectedSlot = attempt.slot
         connectedCandidate = attempt.candidate
         connection = attempt.giveSocket()

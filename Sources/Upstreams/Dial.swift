@@ -37,6 +37,8 @@ public struct Dial: ~Copyable {
     public let target: Target
     let upstream: Upstream
     let client: ClientIdentity?
+    /// When it began.
+    public let startedAt: Instant
     let overallDeadline: Instant
 
     var phase = Phase.fresh
@@ -51,6 +53,8 @@ public struct Dial: ~Copyable {
     var connection: Socket?
     /// The slot of the connection; nil while there is none.
     var connectedSlot: UInt8?
+    /// When the first connection stood.
+    var connectedAt: Instant?
     /// Which candidate it goes to, or went to.
     var connectedCandidate = 0
     var dialogue = Dialogue.none
@@ -73,6 +77,7 @@ public struct Dial: ~Copyable {
         self.target = target
         self.upstream = upstream
         self.client = client
+        startedAt = now
         overallDeadline = now + upstream.settings.overallTimeout
     }
 

@@ -122,7 +122,7 @@ extension DialFailure {
     }
 
     /// The words of RFC 1928, section 6.
-    private static func words(ofReply code: UInt8) -> String {
+    static func words(ofReply code: UInt8) -> String {
         switch SOCKS5.Reply(rawValue: code) {
         case .succeeded: "succeeded"
         case .generalFailure: "general failure"

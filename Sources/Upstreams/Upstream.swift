@@ -124,11 +124,13 @@ public final class Upstream: Sendable {
     private final class Learned: Sendable {
         let gate = CredentialGate()
         let reach = UpstreamReach()
+        let book = TrafficBook()
         let port80Refused = Atomic(false)
     }
 
     var gate: CredentialGate { learned.gate }
     var reach: UpstreamReach { learned.reach }
+    var book: TrafficBook { learned.book }
 
     public convenience init(_ settings: UpstreamSettings, number: Int = 0) throws(UpstreamSettingsError) {
         try self.init(settings, number: number, Learned())
@@ -206,6 +208,9 @@ public final class Upstream: Sendable {
 
     /// Takes note of a 407 that came to credentials outside of a dial: in absolute form.
     public func credentialsWereRejected(at now: Instant) { gate.reject(at: now, for: settings.credentialRest) }
+
+    /// Has the next request for plain http find out anew how it goes: what was learned did not lead anywhere.
+    func forgetAbsoluteForm() { learned.port80Refused.store(false, ordering: .relaxed) }
 
     /// Whether a CONNECT that was answered so is to be carried on in absolute form; remembers it if it is.
     func fallsBackToAbsoluteForm(_ target: Target, status: Int) -> Bool {

@@ -32,6 +32,9 @@ final class UpstreamReach: Sendable {
         if !isLost { misses.wrappingAdd(1, ordering: .relaxed) }
     }
 
+    /// What probes have found too.
+    func lose() { misses.store(Self.limit, ordering: .relaxed) }
+
     func decrypts(at now: Instant) -> Bool { decryptsUntil.load(ordering: .relaxed) > now.nanoseconds }
 
     func certificateWasRefused(at now: Instant) {
@@ -52,16 +55,5 @@ extension Upstream {
     /// Takes note of a client that refused a certificate behind it which nobody refuses from the host itself.
     public func noteRefusedCertificate(at now: Instant) {
         if server != nil { reach.certificateWasRefused(at: now) }
-    }
-
-    /// Takes note of a dial that it let through.
-    public func noteOpened() { reach.hit() }
-
-    /// Takes note of a dial that failed; an upstream that refuses one target is there.
-    public func noteFailure(_ failure: DialFailure) {
-        switch failure {
-        case .refused, .socksRefused: reach.hit()
-        default: if failure.concernsUpstream { reach.miss() }
-        }
     }
 }

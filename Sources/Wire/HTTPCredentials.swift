@@ -60,6 +60,12 @@ public struct BasicCredentials: Equatable, Sendable {
         var result = text
         for secret in [token, password] where secret.count > 2 {
             while let range = result.firstRange(of: secret) { result.replaceSubrange(range, with: "…") }
+            // A text that was cut may end in the middle of it.
+            for length in stride(from: secret.count - 1, through: 3, by: -1)
+            where result.hasSuffix(secret.prefix(length)) {
+                result = String(result.dropLast(length)) + "…"
+                break
+            }
         }
         return result
     }

@@ -33,7 +33,7 @@ public struct HTTPErrorText: Sendable {
     }
 
     /// One line of at most 200 printable characters, blanks folded.
-    static func clean(_ octets: [UInt8]) -> String {
+    public static func clean(_ octets: [UInt8]) -> String {
         var text = ""
         var length = 0
         var pendingBlank = false

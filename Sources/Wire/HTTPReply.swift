@@ -18,6 +18,8 @@ public struct HTTPReplyHead: Equatable, Sendable {
     public internal(set) var isHTML = false
     /// The values of all Proxy-Authenticate fields, joined by commas (RFC 9110, section 5.3).
     public internal(set) var challenges: [UInt8] = []
+    /// Where a redirect leads (Location, RFC 9110, section 10.2.2), its first 512 octets.
+    var location: [UInt8] = []
     /// The first word of X-Squid-Error: `ERR_ACCESS_DENIED`.
     var squidError: [UInt8] = []
     var isVersion11 = false
@@ -29,6 +31,12 @@ public struct HTTPReplyHead: Equatable, Sendable {
 
     public var isInterim: Bool { status / 100 == 1 && status != 101 }
     public var isSuccess: Bool { status / 100 == 2 }
+    public var isRedirect: Bool { status / 100 == 3 && status != 304 }
+
+    /// Where a redirect leads, for a log line: without the query, which may hold what opens a door.
+    public var locationText: String {
+        HTTPErrorText.clean(Array(location.prefix { $0 != ASCII.question && $0 != ASCII.hash }))
+    }
 
     /// Whether the connection outlives this exchange (RFC 9112, section 9.3).
     public var keepsAlive: Bool { !saysClose && (isVersion11 || saysKeepAlive) }
@@ -151,6 +159,8 @@ public struct HTTPReplyReader: Equatable, Sendable {
         let name = line.extracting(line.trimmed(0..<colon))
         let value = line.extracting(line.trimmed(colon + 1..<line.count))
         switch name.count {
+        case 8 where name.matches("location"):
+            head.location = Array(copying: value.extracting(0..<min(value.count, 512)))
         case 10 where name.matches("connection"), 16 where name.matches("proxy-connection"):
             if listContains(value, "close") { head.saysClose = true }
             if listContains(value, "keep-alive") { head.saysKeepAlive = true }

@@ -48,6 +48,7 @@ import Wire
         }
         let echoed = credentials.redacted(from: "you sent Basic cWE6UzNjcjN0LVpx, that is S3cr3t-Zq and S3cr3t-Zq")
         #expect(echoed == "you sent Basic …, that is … and …")
+        #expect(credentials.redacted(from: "cut in the middle: S3cr3") == "cut in the middle: …")
     }
 }
 
