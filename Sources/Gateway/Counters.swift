@@ -33,6 +33,8 @@ struct Counters: Sendable {
     var timeWaitReused = 0
     var clientsNotAllowed = 0
     var checksAnswered = 0
+    /// Flows that another upstream of their group was asked for.
+    var failovers = 0
 
     // TCP towards the devices
     var retransmittedBytes = 0
@@ -76,7 +78,7 @@ struct Counters: Sendable {
             ("resets_sent", resetsSent), ("time_wait_reused", timeWaitReused),
             ("retransmitted_bytes", retransmittedBytes), ("out_of_memory", outOfMemory),
             ("too_many_ranges", tooManyRanges), ("outdated_segments", outdated), ("challenged_segments", challenged),
-            ("clients_not_allowed", clientsNotAllowed), ("checks_answered", checksAnswered),
+            ("clients_not_allowed", clientsNotAllowed), ("checks_answered", checksAnswered), ("failovers", failovers),
             ("echo_replies", echoReplies), ("echo_refused", echoRefused), ("udp_refused", udpRefused),
             ("udp_flows_opened", udpFlowsOpened), ("udp_limit_hits", udpLimitHits), ("udp_carried", udpCarried),
             ("udp_answered", udpAnswered), ("udp_dropped", udpDropped), ("udp_errors_told", udpErrorsTold),

@@ -41,7 +41,7 @@ extension Worker {
         guard let handle = add(flow) else { return }
         flows[handle].isHalfOpen = true
         halfOpen.add(handle, of: key.client.address)
-        counters.flowsOpened += 1
+        countOpened(.tunnel)
         follow(choice, of: handle)
     }
 

@@ -37,6 +37,8 @@ struct Flow: ~Copyable {
     var target: Target?
     /// Who is asked; nil until it was decided.
     var outbound: Upstream?
+    /// Who is asked when that one fails, the best one first.
+    var others: [Upstream] = []
     /// The target's name, and who said it.
     var name: String?
     var nameSource = NameSource.address

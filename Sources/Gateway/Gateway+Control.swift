@@ -11,6 +11,8 @@ public enum GatewayEvent: Equatable, Sendable {
     case reload
     /// A descriptor that was added by `watch` is readable.
     case readable(UInt32)
+    /// Users' streams have shown something about an upstream.
+    case upstreams
     /// The time that was named has come.
     case time
     /// Everything is undone; whether that was wanted, or a worker could not go on.
@@ -53,6 +55,7 @@ extension Gateway {
             for position in 0..<count where events[position].token >= Self.watchedToken {
                 return .readable(UInt32(truncatingIfNeeded: events[position].token - Self.watchedToken))
             }
+            if shared.takeUpstreamNews() { return .upstreams }
             if deadline <= Clock.now() { return .time }
         }
         stop()

@@ -20,8 +20,16 @@ public struct GatewayStatus: Sendable {
     public var states: [String: Int] = [:]
     public var profiles: [String: Int] = [:]
     public var devices: [IPAddress: Int] = [:]
-    /// Ended flows by their reason.
-    public var reasons: [String: Int] = [:]
+    /// What has become of flows.
+    public var tally = FlowTally()
+    /// Octets of flow buffers in use, and how many there may be.
+    public var bufferBytesUsed = 0
+    public var bufferLimit = 0
+    public var descriptorLimit = 0
+    /// Fake addresses in use.
+    public var fakeNames = 0
+    /// How many there may be.
+    public var fakePlaces = 0
     public var counters: [String: Int] = [:]
     /// What is not as it should be about the network, and which devices insist on another resolver.
     public var notices: [String] = []
@@ -49,11 +57,17 @@ extension Gateway {
             status.states.merge(report.states, uniquingKeysWith: +)
             status.profiles.merge(report.profiles, uniquingKeysWith: +)
             status.devices.merge(report.devices, uniquingKeysWith: +)
-            status.reasons.merge(report.reasons, uniquingKeysWith: +)
+            status.tally.join(report.tally)
+            status.bufferBytesUsed += report.chunksUsed * BufferPool.chunkSize
             for (name, value) in report.counters.named { status.counters[name, default: 0] += value }
         }
         for (name, value) in shared.service?.counters.named ?? [] { status.counters[name, default: 0] += value }
+        status.bufferLimit = shared.settings.bufferMemory
+        if let figures = shared.names?.figures {
+            (status.fakeNames, status.fakePlaces) = (figures.names, figures.places)
+        }
         status.descriptors = DescriptorLimit.used()
+        status.descriptorLimit = DescriptorLimit.current().soft
         status.residentKiB = ProcessMemory.resident() >> 10
         if keeper != nil {
             status.notices = keeper.value.notices.map(\.description)

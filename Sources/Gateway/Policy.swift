@@ -15,7 +15,7 @@ import Wire
 
 final class Policy: Sendable {
     let settings: RoutingSettings
-    /// One for each profile.
+    /// One for each profile; for a group that of the member that is asked first.
     let upstreams: [Upstream]
     /// The target itself.
     let direct: Upstream
@@ -42,7 +42,12 @@ final class Policy: Sendable {
             return upstream
         }
         var upstreams: [Upstream] = []
-        for profile in settings.profiles { upstreams.append(try upstream(profile.upstream)) }
+        for profile in settings.profiles {
+            upstreams.append(try upstream(profile.group == nil ? profile.upstream : settings.direct))
+        }
+        for (position, profile) in settings.profiles.enumerated() {
+            if let leader = Self.leader(of: profile, among: upstreams) { upstreams[position] = leader }
+        }
         self.upstreams = upstreams
         direct = try upstream(settings.direct)
         if let service = settings.dnsService {
@@ -121,14 +126,28 @@ final class Policy: Sendable {
         }
         switch decision.verdict {
         case .proxy:
-            return way(
-                .upstream(upstreams[position]), position, rule, standIn: standIn(for: destination.name, decision))
+            return proxied(position, for: device, rule, standIn: standIn(for: destination.name, decision))
         case .profile(let id):
-            let other = settings.profiles.firstIndex { $0.id == id } ?? position
-            return way(.upstream(upstreams[other]), other, rule, standIn: standIn(for: destination.name, decision))
+            let other = settings.position(of: id) ?? position
+            return proxied(other, for: device, rule, standIn: standIn(for: destination.name, decision))
         case .direct: return way(.upstream(egress), position, rule)
         case .reject: return way(.refused, position, rule)
         }
+    }
+
+    /// By the upstream of a profile, or the first one of its group that gets through.
+    private func proxied(
+        _ position: Int, for device: IPAddress, _ rule: RouteRule?, standIn: Upstream?
+    ) -> Route {
+        let (first, others) = candidates(ofProfile: position, for: device)
+        guard let first else {
+            let words = RouteRule.words("\(settings.profiles[position].id): none of its upstreams gets through")
+            let goesDirect = settings.profiles[position].group?.goesDirect ?? false
+            return way(goesDirect ? .upstream(egress) : .refused, position, words)
+        }
+        var route = way(.upstream(first), position, rule, standIn: standIn)
+        route.others = others
+        return route
     }
 
     /// A route under the gateway's own profile, for what no rule is asked about.
@@ -200,4 +219,6 @@ struct Route: Sendable {
     var isQuestion = false
     /// Where it goes while its upstream is no good for it.
     var standIn: Upstream?
+    /// Where it is tried when its upstream fails it, the best one first.
+    var others: [Upstream] = []
 }

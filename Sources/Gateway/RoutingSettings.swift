@@ -24,7 +24,9 @@ public struct RoutingSettings: Sendable {
 
     public struct Profile: Sendable {
         public var id: String
+        /// Not asked where there is a `group`.
         public var upstream: UpstreamSettings
+        public var group: Group?
         public var rules: RuleSet
         public var connectName = ConnectName.evidence
         public var sniff = Sniff.needed

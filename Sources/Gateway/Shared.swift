@@ -30,6 +30,8 @@ final class Shared: Sendable {
     let cookies: SYNCookies
 
     private let hasFailed = Atomic(false)
+    private let hasUpstreamNews = Atomic(false)
+    let refusals = RefusalBox()
     private let control: WakeUp
 
     init(
@@ -93,6 +95,16 @@ final class Shared: Sendable {
 
     /// Whether a worker met something that no gateway can go on from.
     var isFailed: Bool { hasFailed.load(ordering: .acquiring) }
+
+    /// Tells the control thread that users' streams have shown something about an upstream, or about a certificate.
+    func tellOfUpstreams() {
+        guard !hasUpstreamNews.load(ordering: .relaxed) else { return }
+        hasUpstreamNews.store(true, ordering: .releasing)
+        control.wake()
+    }
+
+    /// Whether something was told since the last time.
+    func takeUpstreamNews() -> Bool { hasUpstreamNews.exchange(false, ordering: .acquiringAndReleasing) }
 
     /// Tells the control thread that the gateway cannot go on.
     func fail() {

@@ -7,7 +7,8 @@ import Bytes
 struct WorkerReport: Sendable {
     let worker: Int
     let counters: Counters
-    let reasons: [String: Int]
+    /// With what open flows have carried.
+    var tally: FlowTally
     var flows = 0
     var halfOpen = 0
     var lingering = 0
@@ -19,10 +20,10 @@ struct WorkerReport: Sendable {
     var profiles: [String: Int] = [:]
     var devices: [IPAddress: Int] = [:]
 
-    init(worker: Int, counters: Counters, reasons: [String: Int]) {
+    init(worker: Int, counters: Counters, tally: FlowTally) {
         self.worker = worker
         self.counters = counters
-        self.reasons = reasons
+        self.tally = tally
     }
 }
 
@@ -67,7 +68,7 @@ enum Snapshot {
         for report in reports {
             for counter in report.counters.named { counters[counter.name, default: 0] += counter.value }
             states.merge(report.states, uniquingKeysWith: +)
-            reasons.merge(report.reasons, uniquingKeysWith: +)
+            reasons.merge(report.tally.reasons, uniquingKeysWith: +)
         }
         let fields = [
             "\"event\":\"snapshot\"", "\"profile\":\(quoted(profile))", "\"workers\":\(reports.count)",

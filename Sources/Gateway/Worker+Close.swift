@@ -13,7 +13,7 @@ extension Worker {
     /// Refuses a segment without making a flow of it.
     mutating func refuse(_ key: FlowKey, _ segment: TCPSegment, because reason: CloseReason) {
         counters.flowsRefused += 1
-        reasons[reason.kind, default: 0] += 1
+        countRefused(reason.kind)
         logBurst(reason.kind, key)
         if let reset = TCPReset.answering(segment) { reply(reset, to: key) }
     }
@@ -54,10 +54,11 @@ extension Worker {
         flow.upstream?.release(pool: &pool)
         flow.held.removeAll(in: &pool)
         let reason = flow.closeReason
-        reasons[reason.kind, default: 0] += 1
+        count(flow, reason.kind)
         if reason == .clientRefusedCertificate, let name = flow.name, shared.policy.showsDecryption(name) {
             flow.outbound?.noteRefusedCertificate(at: now)
         }
+        if reason == .clientRefusedCertificate { tellOfRefusal(flow) }
         remember(flow, reason)
         logFlow(flow)
     }

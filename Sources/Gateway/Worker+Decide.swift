@@ -138,6 +138,7 @@ extension Flow {
     /// Notes where the flow goes.
     mutating func takes(_ destination: Destination, _ route: Route, through upstream: Upstream?) {
         outbound = upstream
+        others = route.others
         target = upstream?.server == nil ? destination.direct : destination.target
         name = destination.name
         nameSource = destination.source

@@ -121,12 +121,17 @@ extension Worker {
         guard let dial = flows[handle].dial else { return }
         flows[handle].dial = nil
         var ended = dials.remove(dial)
+        let dialled = ended.startedAt
         let socket = ended.takeSocket()
         flows[handle].upstream = SocketEnd(
             socket, isReadable: opening.mayRead, isWritable: true, mayHaveEnded: opening.mayRead,
             watchesWritable: opening.watchesWritable)
         flows[handle].upstreamSlot = opening.slot
-        flows[handle].outbound?.noteOpened()
+        if let outbound = flows[handle].outbound, let target = flows[handle].target,
+            outbound.noteOpened(target, took: now - dialled, at: now)
+        {
+            shared.tellOfUpstreams()
+        }
         let time = now
         if flows[handle].origin == .tunnel {
             activities.change(flows[handle].key.client.address) { $0.lastAccepted = time }
@@ -171,6 +176,10 @@ extension Worker {
         }
         flows[handle].outbound?.noteFailure(failure)
         if failure == .noDescriptors { counters.descriptorsExhausted += 1 }
+        if failure.concernsUpstream {
+            shared.tellOfUpstreams()
+            if tryNext(handle) { return }
+        }
         let target = flows[handle].target ?? Target(flows[handle].key.target)
         let reason = CloseReason.refused(failure.sentence(for: target))
         counters.flowsRefused += 1
@@ -180,6 +189,15 @@ extension Worker {
         flows[handle].ends(reason)
         refuseInbound(handle, failure, reason.words)
         touch(handle)
+    }
+
+    /// Asks the next upstream of a group, if there is one: nothing of the client has gone to the one that failed.
+    private mutating func tryNext(_ handle: Handle) -> Bool {
+        guard !flows[handle].others.isEmpty else { return false }
+        flows[handle].outbound = flows[handle].others.removeFirst()
+        counters.failovers += 1
+        dial(handle)
+        return true
     }
 
     /// The first octets of the upstream, which came with its yes.

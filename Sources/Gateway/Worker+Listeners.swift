@@ -61,7 +61,7 @@ extension Worker {
         flow.client = SocketEnd(socket, isReadable: true, isWritable: true)
         let handle = flows.insert(flow)
         flows[handle].session = sessions.insert(session(of: listener))
-        counters.flowsOpened += 1
+        countOpened(.listener(position))
         let token = Token.client(index: handle.index, generation: handle.generation)
         do throws(SystemCallError) {
             try poller.add(

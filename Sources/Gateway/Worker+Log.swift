@@ -38,9 +38,11 @@ extension Worker {
     /// Adds the line of a flow that has ended.
     mutating func logFlow(_ flow: borrowing Flow) {
         let reason = flow.closeReason
-        guard shared.settings.logLevel >= .info, shared.settings.flowLog != .none else { return }
+        // A monitor that connects and closes has asked for nothing.
+        let level: LogLevel = flow.origin != .tunnel && flow.target == nil && reason == .clientGaveUp ? .debug : .info
+        guard shared.settings.logLevel >= level, shared.settings.flowLog != .none else { return }
         if shared.settings.flowLog == .failed, !reason.isFailure { return }
-        var line = LogLine(.info, event: "flow", journal: shared.settings.isJournal)
+        var line = LogLine(level, event: "flow", journal: shared.settings.isJournal)
         line.add("client", flow.key.client.description)
         if let target = flow.target { line.add("target", target.description) }
         line.add("in", name(of: flow.origin))

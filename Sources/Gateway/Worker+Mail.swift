@@ -44,7 +44,7 @@ extension Worker {
     }
 
     private func report() -> WorkerReport {
-        var report = WorkerReport(worker: index, counters: counters, reasons: reasons)
+        var report = WorkerReport(worker: index, counters: counters, tally: tally)
         report.flows = flows.count
         report.halfOpen = halfOpen.count
         report.lingering = lingering.count
@@ -55,6 +55,8 @@ extension Worker {
             guard let handle = flows.handle(at: place) else { continue }
             report.states[flows[handle].stateName, default: 0] += 1
             report.profiles[flows[handle].profile, default: 0] += 1
+            report.tally.octetsUp += flows[handle].relay.up.bytes
+            report.tally.octetsDown += flows[handle].relay.down.bytes
             report.devices[flows[handle].key.client.address, default: 0] += 1
         }
         return report

@@ -175,7 +175,9 @@ extension Worker {
         switch route.way {
         case .upstream(let upstream):
             guard let outbound else { return true }
+            // What another member of the group has taken stays there.
             return !upstream.isSame(as: outbound) && route.standIn?.isSame(as: outbound) != true
+                && !route.others.contains { $0.isSame(as: outbound) }
         case .answer: return !isAnswered
         case .refused: return true
         }

@@ -96,7 +96,7 @@ extension Worker {
             now: now)
         guard let handle = add(flow) else { return true }
         counters.cookiesAccepted += 1
-        counters.flowsOpened += 1
+        countOpened(.tunnel)
         follow(choose(for: key, by: shared.policy), of: handle)
         if flows.contains(handle) { up(handle, segment, payload: payload) }
         return true

@@ -53,7 +53,7 @@ struct Worker: ~Copyable {
     // What it knows
     var now = Clock.now()
     var counters = Counters()
-    var reasons: [String: Int] = [:]
+    var tally = FlowTally()
     var activities = DeviceActivities()
     var logSink: LogSink
     /// By the event's name.

@@ -73,12 +73,20 @@ public struct KernelLink: Hashable, Sendable {
     public var name: String
     /// Set up by the administrator; a cable may be missing.
     public var isUp: Bool
+    /// Something is at the other end of the cable.
+    public var hasCarrier: Bool
+    /// Machines on it are asked for their addresses on the link, so that it shows who answers.
+    public var asksNeighbours: Bool
     public var mtu: Int
 
-    public init(index: UInt32, name: String, isUp: Bool, mtu: Int) {
+    public init(
+        index: UInt32, name: String, isUp: Bool, hasCarrier: Bool = true, asksNeighbours: Bool = true, mtu: Int
+    ) {
         self.index = index
         self.name = name
         self.isUp = isUp
+        self.hasCarrier = hasCarrier
+        self.asksNeighbours = asksNeighbours
         self.mtu = mtu
     }
 
@@ -88,7 +96,11 @@ public struct KernelLink: Hashable, Sendable {
         guard let name = message.text(attributes[UInt16(IFLA_IFNAME)]) else { return nil }
         index = message.payload.native32(at: 4)
         self.name = name
-        isUp = message.payload.native32(at: 8) & UInt32(IFF_UP) != 0
+        let flags = message.payload.native32(at: 8)
+        isUp = flags & UInt32(IFF_UP) != 0
+        // IFF_LOWER_UP, which glibc's net/if.h does not have (linux/if.h).
+        hasCarrier = flags & 1 << 16 != 0
+        asksNeighbours = flags & UInt32(IFF_NOARP) == 0
         mtu = Int(message.number(attributes[UInt16(IFLA_MTU)]) ?? 0)
     }
 }

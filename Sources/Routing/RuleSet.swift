@@ -61,6 +61,14 @@ public struct RuleSet: Sendable {
         return .settled(decision(match, query))
     }
 
+    /// The profiles that rules send flows to, by their ids.
+    public var profiles: [String] {
+        shared.value.table.verdicts.compactMap { verdict in
+            if case .profile(let id) = verdict { return id }
+            return nil
+        }
+    }
+
     /// Whether a name could change what is decided without one.
     public func nameMatters(_ query: RouteQuery) -> Bool { shared.value.nameMatters(query) }
 

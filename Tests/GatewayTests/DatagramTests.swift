@@ -152,7 +152,7 @@ extension WorkerTests {
             bench.settle()
             #expect(bench.counter(\.echoReplies) == 3, "another profile has another upstream")
             // One dial that comes through, and it is back.
-            bench.shared.policy.upstreams[0].noteOpened()
+            bench.shared.policy.upstreams[0].noteProbe(getsThrough: true)
             try bench.inject(ping)
             bench.settle()
             #expect(bench.counter(\.echoReplies) == 4)

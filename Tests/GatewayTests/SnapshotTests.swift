@@ -14,9 +14,11 @@ struct SnapshotTests {
 
     private func report(_ worker: Int, _ change: (inout WorkerReport, inout Counters) -> Void) -> WorkerReport {
         var counters = Counters()
-        var report = WorkerReport(worker: worker, counters: counters, reasons: ["refused": worker + 1])
+        var tally = FlowTally()
+        tally.ended[.init(inbound: "tun", outbound: "none", reason: "refused")] = worker + 1
+        var report = WorkerReport(worker: worker, counters: counters, tally: tally)
         change(&report, &counters)
-        var result = WorkerReport(worker: worker, counters: counters, reasons: report.reasons)
+        var result = WorkerReport(worker: worker, counters: counters, tally: report.tally)
         result.flows = report.flows
         result.halfOpen = report.halfOpen
         result.chunksUsed = report.chunksUsed

@@ -66,7 +66,7 @@ extension WorkerTests {
             for _ in 0..<2 { before.noteFailure(.proxySilent) }
             try switchTo(bench) { $0.refuse(own: [Bench.address("192.0.2.7", 0).address]) }
             #expect(bench.shared.policy.active !== before && bench.shared.policy.active.isLost(at: bench.now))
-            bench.shared.policy.active.noteOpened()
+            bench.shared.policy.active.noteProbe(getsThrough: true)
             #expect(!before.isLost(at: bench.now))
         }
 

@@ -57,7 +57,7 @@ final class Machine {
     var flowLimit: Int { worker.flowLimit }
     var nextWake: Instant? { worker.nextWake }
     var counters: Counters { worker.counters }
-    var reasons: [String: Int] { worker.reasons }
+    var reasons: [String: Int] { worker.tally.reasons }
 
     func holdsFakeAddress(_ client: SocketAddress, _ target: SocketAddress) -> Bool {
         guard let handle = worker.datagrams.find(FlowKey(client: client, target: target)) else { return false }
