@@ -6,7 +6,9 @@
 ///     bytes ── ControlSession ──▶ ControlRequest ── ControlCall.read ──▶ ControlCall ──▶ (Administration)
 ///     bytes ◀── ControlSession ── ControlAnswer ◀── JSON, or a ControlError ◀── (Administration)
 ///     ControlServer: the listeners, and one session for each connection
+///     ControlEvent ── EventRing ──▶ the sessions whose answer is a stream
 ///     ControlClient: the other end, for `starshipctl`
+///     MetricsPage ── text ──▶ Prometheus's text format
 ///
 /// What is asked is read strictly: an unknown path, parameter, key or method is refused by an error that says what there
 /// is instead.

@@ -15,11 +15,16 @@ public struct ControlAnswer: Equatable, Sendable {
         case json(JSON)
         /// A document that is there already.
         case document(String, type: String)
+        /// Events from now on, or from the one behind a number; the answer has no end.
+        case events(since: Int?)
+        /// The answer comes later, under this ticket.
+        case later(UInt64)
 
         var text: String {
             switch self {
             case .json(let json): json.text + "\n"
             case .document(let text, type: _): text
+            case .events, .later: ""
             }
         }
 
@@ -27,6 +32,8 @@ public struct ControlAnswer: Equatable, Sendable {
             switch self {
             case .json: "application/json"
             case .document(_, let type): type
+            case .events: "text/event-stream"
+            case .later: ""
             }
         }
     }
@@ -47,6 +54,17 @@ public struct ControlAnswer: Equatable, Sendable {
         allowed = error.allowed
     }
 
+    private init(_ content: Content) {
+        status = 200
+        self.content = content
+    }
+
+    /// A stream of events (`GET /v1/events`).
+    public static func stream(since id: Int?) -> ControlAnswer { ControlAnswer(.events(since: id)) }
+
+    /// The promise of an answer: `ControlServer.deliver` keeps it, within `ControlSession.promiseTime`.
+    public static func later(_ ticket: UInt64) -> ControlAnswer { ControlAnswer(.later(ticket)) }
+
     /// The octets of the body.
     public var body: String { content.text }
 
@@ -60,7 +78,9 @@ public struct ControlAnswer: Equatable, Sendable {
     func write(into output: inout [UInt8], isHead: Bool, closes: Bool) {
         let body = body
         var head = "HTTP/1.1 \(status) \(Self.reason(status))\r\nContent-Type: \(content.type)\r\n"
-        head += "Content-Length: \(body.utf8.count)\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
+        // A stream has no length: it lasts as long as its connection (RFC 9112, section 6.3).
+        if case .events = content {} else { head += "Content-Length: \(body.utf8.count)\r\n" }
+        head += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
         if !allowed.isEmpty { head += "Allow: \(allowed.joined(separator: ", "))\r\n" }
         for field in fields { head += "\(field.name): \(field.value)\r\n" }
         if closes { head += "Connection: close\r\n" }

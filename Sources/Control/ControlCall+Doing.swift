@@ -6,7 +6,7 @@ internal import Profiles
 extension ControlCall {
     /// The paths that are verbs.
     static func post(_ request: ControlRequest, _ verb: String) throws(ControlError) -> ControlCall {
-        let verbs = ["activate", "release", "reload", "rollback", "confirm", "links"]
+        let verbs = ["activate", "release", "reload", "rollback", "confirm", "links", "probe"]
         guard verbs.contains(verb) else {
             throw ControlError(.notFound, "found a path that is not there; GET /v1/openapi lists those that are")
         }
@@ -26,6 +26,7 @@ extension ControlCall {
         case "confirm":
             let body = try ControlBody(request, keys: ["revision"])
             return .confirm(try revision(body))
+        case "probe": return .probe(try probeWish(request))
         default: return .makeLink(try linkWish(request))
         }
     }
@@ -37,6 +38,20 @@ extension ControlCall {
                 path: "revision")
         }
         return revision
+    }
+
+    /// The most pages that one request has tried.
+    static let pageLimit = 32
+
+    private static func probeWish(_ request: ControlRequest) throws(ControlError) -> ProbeWish {
+        let body = try ControlBody(request, keys: ["profile", "urls"])
+        var wish = ProbeWish(profile: try body.text("profile", "the id of a profile", limit: 64))
+        guard let pages = try body.texts("urls", "a list of http URLs", limit: pageLimit) else { return wish }
+        guard !pages.isEmpty, pages.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 2048 }) else {
+            throw ControlBody.wrong("urls", pages.isEmpty ? "an empty list" : "no URL", "1 to \(pageLimit) http URLs")
+        }
+        wish.pages = pages
+        return wish
     }
 
     private static func activate(_ request: ControlRequest) throws(ControlError) -> ControlCall {

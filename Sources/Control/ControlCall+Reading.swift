@@ -6,6 +6,7 @@ internal import Profiles
 extension ControlCall {
     /// Finds out what a request asks for.
     public static func read(_ request: ControlRequest) throws(ControlError) -> ControlCall {
+        if request.path == ["metrics"] { return try get(request, .metrics) }
         guard request.path.first == "v1" else { throw noSuchPath }
         let path = request.path.dropFirst()
         switch (path.first ?? "", path.count) {
@@ -20,6 +21,7 @@ extension ControlCall {
         case ("export", 1): return try get(request, .export)
         case ("openapi", 1): return try get(request, .description)
         case ("flows", 1): return try flows(request)
+        case ("events", 1): return try events(request)
         case ("explain", 1): return try explain(request)
         case ("why", 1): return try why(request)
         case ("capture", 1): return try capture(request)
@@ -158,6 +160,20 @@ extension ControlCall {
         question.profile = request.parameter("profile")
         question.limit = try number(request, "limit", within: 1...10_000) ?? question.limit
         return .flows(question)
+    }
+
+    /// Where to go on from; what the client's reader says is newer than what stands in the address.
+    private static func events(_ request: ControlRequest) throws(ControlError) -> ControlCall {
+        guard request.method == .get else { throw methods(["GET", "HEAD"]) }
+        try check(request, ["since"])
+        let since = try number(request, "since", within: 0...1 << 53)
+        guard let last = request.lastEvent, !last.isEmpty else { return .events(since: since) }
+        guard last.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let id = Int(last) else {
+            let expected = "the id of an event, a whole number"
+            throw ControlError(
+                .badRequest, "Last-Event-ID: expected \(expected)", path: "Last-Event-ID", expected: expected)
+        }
+        return .events(since: id)
     }
 
     private static func explain(_ request: ControlRequest) throws(ControlError) -> ControlCall {

@@ -33,6 +33,11 @@ public enum ControlCall: Equatable, Sendable {
     case startCapture(CaptureWish)
     case stopCapture
     case description
+    /// Events from now on, or from the one behind a number.
+    case events(since: Int?)
+    case probe(ProbeWish)
+    /// For Prometheus.
+    case metrics
 
     /// Whom a switch moves.
     public enum Scope: Equatable, Sendable {
@@ -121,5 +126,12 @@ public enum ControlCall: Equatable, Sendable {
         public var snap: Int?
         public var size: Int?
         public var files: Int?
+    }
+
+    public struct ProbeWish: Equatable, Sendable {
+        /// Nil: the gateway's default.
+        public var profile: String?
+        /// Pages to be tried one after the other in place of the profile's own; the first that answers is chosen.
+        public var pages: [String] = []
     }
 }

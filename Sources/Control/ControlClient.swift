@@ -16,17 +16,40 @@ public struct ControlClient: Sendable {
         _ method: String, _ target: String, body: [UInt8]?, within time: Interval = .seconds(30)
     ) throws(ControlClientError) -> ControlReply {
         let deadline = Clock.now() + time
-        let connection: Socket
-        do throws(SystemCallError) {
-            connection = try Socket.connectUnix(to: socket)
-        } catch {
-            throw .noDaemon(socket: socket, error.errno, group: FileOwner.group(of: socket))
-        }
+        let connection = try connect()
         do throws(ExchangeError) {
             return try HTTPExchange.run(
                 connection, request: Self.request(method, target, body), limit: limit, until: deadline)
         } catch {
             throw .exchange(socket: socket, error)
+        }
+    }
+
+    /// Begins to ask; the caller watches and has it go on.
+    public func begin(
+        _ method: String, _ target: String, body: [UInt8]?
+    ) throws(ControlClientError) -> HTTPExchange {
+        HTTPExchange(try connect(), request: Self.request(method, target, body), limit: limit)
+    }
+
+    /// Opens the stream of events, from the one behind `id` or from now on.
+    public func listen(since id: String?) throws(ControlClientError) -> EventStream {
+        let connection = try connect()
+        let last = id.map { "Last-Event-ID: \($0)\r\n" } ?? ""
+        let request = Array(
+            "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\(last)\r\n".utf8)
+        // A new connection takes more than these octets at once.
+        guard connection.write(request.span) == .bytes(request.count) else {
+            throw .exchange(socket: socket, .torn)
+        }
+        return EventStream(connection)
+    }
+
+    private func connect() throws(ControlClientError) -> Socket {
+        do throws(SystemCallError) {
+            return try Socket.connectUnix(to: socket)
+        } catch {
+            throw .noDaemon(socket: socket, error.errno, group: FileOwner.group(of: socket))
         }
     }
 
@@ -45,15 +68,22 @@ public enum ControlClientError: Error, Equatable, Sendable, CustomStringConverti
 
     public var description: String {
         switch self {
-        case .noDaemon(let socket, .accessDenied, let group):
-            "\(socket): found a socket that you may not use (\(ErrorNumber.accessDenied)); expected to be root"
+        case .noDaemon(let socket, _, group: _), .exchange(let socket, _): "\(socket): \(words)"
+        }
+    }
+
+    /// The same for those who know which socket it is about.
+    public var words: String {
+        switch self {
+        case .noDaemon(_, .accessDenied, let group):
+            "found a socket that you may not use (\(ErrorNumber.accessDenied)); expected to be root"
                 + (group.flatMap {
                     $0 == "root" ? nil : " or in the group \($0) (sudo usermod -aG \($0) YOU, then log in again)"
                 }
                     ?? " (`control: { group }` in the configuration lets a group in)")
-        case .noDaemon(let socket, let reason, group: _):
-            "\(socket): found no daemon (\(reason)); is starshipd running? (--socket PATH names another place)"
-        case .exchange(let socket, let error): "\(socket): \(error)"
+        case .noDaemon(_, let reason, group: _):
+            "found no daemon (\(reason)); is starshipd running? (--socket PATH names another place)"
+        case .exchange(_, let error): "\(error)"
         }
     }
 

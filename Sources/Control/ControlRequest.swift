@@ -24,6 +24,8 @@ public struct ControlRequest: Equatable, Sendable {
         case local(PeerCredentials)
         /// Somebody on the network, who has to sign.
         case remote(SocketAddress)
+        /// Somebody on the network who may read the figures and nothing else.
+        case collector(SocketAddress)
     }
 
     public var method: Method
@@ -36,6 +38,8 @@ public struct ControlRequest: Equatable, Sendable {
     public var host: String
     /// The fields of a signature, by their names in small letters.
     public var signature: [String: String]
+    /// The last event that a client has seen (WHATWG HTML, section 9.2.4); nil where it says nothing of one.
+    public var lastEvent: String?
     /// Whether the body is said to be JSON.
     public var isJSON: Bool
     public var body: [UInt8]
@@ -83,7 +87,7 @@ struct ControlHead {
         request = ControlRequest(
             method: known, target: target, path: [], parameters: [],
             host: parsed.hostRange.map { Self.text(head, $0) } ?? "", signature: fields.signature,
-            isJSON: fields.isJSON, body: [], source: source)
+            lastEvent: fields.lastEvent, isJSON: fields.isJSON, body: [], source: source)
         do throws(ControlError) {
             try request.readHost()
             try request.readTarget()
@@ -110,6 +114,7 @@ private struct ControlFields {
     private var isCoded = false
     var expectsContinue = false
     var signature: [String: String] = [:]
+    var lastEvent: String?
 
     /// A type that is said twice is none, and what is compressed is no JSON yet.
     var isJSON: Bool { types == 1 && isTyped && !isCoded }
@@ -124,6 +129,7 @@ private struct ControlFields {
                 isTyped = Self.isJSON(Self.text(head, field.value))
             case "content-encoding": isCoded = isCoded || Self.text(head, field.value).lowercased() != "identity"
             case "expect": expectsContinue = Self.text(head, field.value).lowercased() == "100-continue"
+            case "last-event-id": lastEvent = Self.text(head, field.value)
             case let name where name.hasPrefix("starship-"):
                 // Said twice it is said by two.
                 guard signature.updateValue(Self.text(head, field.value), forKey: name) == nil else { throw .badField }

@@ -30,17 +30,22 @@ public struct ControlServer: ~Copyable {
         var isGone = false
         /// The last answer was sent, and the client knows that there is no other.
         var isFinished = false
+        /// Under which its request was promised an answer.
+        var ticket: UInt64?
     }
 
     private var poller: Poller
     private var doors: [ControlDoor] = []
     /// When the doors are looked at again; never: they are watched.
     private var reopening = Instant.never
-    private var connections = Slab<Connection>()
+    var connections = Slab<Connection>()
+    /// What streams read from.
+    var history: EventRing
     private var events = [PolledEvent](repeating: .none, count: 2 * connectionLimit)
 
-    public init() throws(SystemCallError) {
+    public init(history: EventRing = EventRing()) throws(SystemCallError) {
         poller = try Poller()
+        self.history = history
     }
 
     /// What the owner's loop watches for reading.
@@ -127,8 +132,11 @@ public struct ControlServer: ~Copyable {
         _ handle: Handle, _ event: PolledEvent, _ now: Instant, _ answer: (ControlRequest) -> ControlAnswer
     ) {
         if event.error { return drop(handle) }
+        // A client that waits is watched for its end alone.
+        if event.hungUp, connections[handle].ticket != nil { return drop(handle) }
         if event.readable || event.hungUp { read(handle, now, answer) }
         guard connections.contains(handle) else { return }
+        if connections[handle].session.isStream { return pump(handle, now) }
         write(handle, now, answer)
     }
 
@@ -140,7 +148,7 @@ public struct ControlServer: ~Copyable {
             case .bytes:
                 if !connections[handle].session.isOver { connections[handle].active = now }
                 if let request = connections[handle].session.receive(bytes.span, now: now) {
-                    connections[handle].session.answer(answer(request), now: now)
+                    give(answer(request), to: handle, now)
                 }
             case .wouldBlock: return
             // A client that has finished sending may still read its answer.
@@ -159,13 +167,15 @@ public struct ControlServer: ~Copyable {
             case .bytes(let count):
                 connections[handle].active = now
                 if let request = connections[handle].session.sent(count, now: now) {
-                    connections[handle].session.answer(answer(request), now: now)
+                    give(answer(request), to: handle, now)
+                    if connections[handle].session.isStream { return pump(handle, now) }
                     answers += 1
                 }
             case .wouldBlock: return watch(handle, .writable)
             case .failed: return drop(handle)
             }
         }
+        if connections[handle].session.isAnswering { return watch(handle, []) }
         if connections[handle].isGone { return drop(handle) }
         if connections[handle].session.isOver { finish(handle) }
         watch(handle, .reading)
@@ -181,7 +191,7 @@ public struct ControlServer: ~Copyable {
         connections[handle].socket.shutdownSend()
     }
 
-    private mutating func watch(_ handle: Handle, _ interest: Interest) {
+    mutating func watch(_ handle: Handle, _ interest: Interest) {
         guard connections[handle].interest != interest else { return }
         connections[handle].interest = interest
         let number = connections[handle].socket.descriptor.number
@@ -192,14 +202,16 @@ public struct ControlServer: ~Copyable {
         }
     }
 
-    private mutating func drop(_ handle: Handle) { _ = connections.remove(handle) }
+    mutating func drop(_ handle: Handle) { _ = connections.remove(handle) }
 
     private mutating func expire(_ now: Instant) {
         deadline = reopening
         for place in 0..<connections.capacity {
             guard let handle = connections.handle(at: place) else { continue }
+            if connections[handle].session.beat <= now { pump(handle, now) }
+            guard connections.contains(handle) else { continue }
             let end = connections[handle].session.deadline
-            if end <= now { drop(handle) } else { deadline = min(deadline, end) }
+            if end <= now { drop(handle) } else { deadline = min(deadline, end, connections[handle].session.beat) }
         }
     }
 }
@@ -210,22 +222,36 @@ extension ControlRequest.Source {
 
 /// A listening socket of the control API.
 public final class ControlDoor: Sendable {
+    /// What those who come by it may do.
+    private enum Kind {
+        case local
+        case signed
+        case figures
+    }
+
     let socket: Socket
-    private let isLocal: Bool
+    private let kind: Kind
     /// Who may connect over TCP.
     private let allow: [IPPrefix]
 
     /// A Unix socket.
     public init(unix socket: consuming Socket) {
         self.socket = socket
-        isLocal = true
+        kind = .local
         allow = []
     }
 
     /// A TCP listener for those who sign; whoever is in none of the networks is turned away.
     public init(tcp socket: consuming Socket, allow: [IPPrefix]) {
         self.socket = socket
-        isLocal = false
+        kind = .signed
+        self.allow = allow
+    }
+
+    /// A TCP listener for those who gather figures.
+    public init(figures socket: consuming Socket, allow: [IPPrefix]) {
+        self.socket = socket
+        kind = .figures
         self.allow = allow
     }
 
@@ -241,7 +267,7 @@ public final class ControlDoor: Sendable {
 
     /// Nil when nobody waits, or nobody can be taken in just now.
     func accept() -> Visitor? {
-        if isLocal {
+        if kind == .local {
             guard let peer = socket.acceptUnix() else { return nil }
             let source = ControlRequest.Source.local(peer.credentials)
             return Visitor(socket: peer.takeSocket(), source: source)
@@ -249,7 +275,8 @@ public final class ControlDoor: Sendable {
         switch socket.accept() {
         case .accepted(let client, let address):
             let isWelcome = allow.contains { $0.contains(address.address) }
-            return Visitor(socket: client, source: .remote(address), isWelcome: isWelcome)
+            let source = kind == .figures ? ControlRequest.Source.collector(address) : .remote(address)
+            return Visitor(socket: client, source: source, isWelcome: isWelcome)
         case .nothing: return nil
         case .exhausted: return nil
         case .failed: return nil

@@ -6,7 +6,8 @@ internal import Wire
 /// A connection of the control API, as a value without its socket.
 ///
 /// One request is under way at a time: what a client sends behind it waits until the answer was sent. So no client can
-/// have more kept for it than one request and one answer.
+/// have more kept for it than one request and one answer. A stream of events is an answer without an end: it takes from the
+/// ring (`ControlSession+Stream`) when what it took before was sent.
 public struct ControlSession: Sendable {
     /// The longest body of a request.
     public static let bodyLimit = 4 << 20
@@ -15,18 +16,23 @@ public struct ControlSession: Sendable {
     /// How long a connection may say nothing.
     public static let idleTime = Interval.seconds(60)
 
-    private enum Phase: Sendable {
+    /// How long an answer that was promised may take: the longest timeout of a probe, and what is around it.
+    public static let promiseTime = Interval.seconds(150)
+
+    enum Phase: Sendable {
         /// Between requests, or in a head.
         case head
         /// The head was read, the body is on its way.
         case body(Incomplete)
         /// A request was handed out; nothing is read until it was answered.
         case answering(isHead: Bool, closes: Bool)
+        /// The answer is a stream; what the client still says is thrown away.
+        case streaming(EventCursor)
         /// Everything was said: what is left in `output` goes, and what still comes is thrown away.
         case over
     }
 
-    private struct Incomplete: Sendable {
+    struct Incomplete: Sendable {
         var request: ControlRequest
         var rest: HTTPBody
         var isHead: Bool
@@ -34,15 +40,15 @@ public struct ControlSession: Sendable {
     }
 
     private let source: ControlRequest.Source
-    private var phase = Phase.head
+    var phase = Phase.head
     /// The beginning of a head.
     private var collector = HTTPHeadCollector()
     /// What was not looked at yet.
     private var input: [UInt8] = []
     /// What is to be sent.
-    public private(set) var output: [UInt8] = []
+    public internal(set) var output: [UInt8] = []
     /// When the connection is closed unless something happens.
-    public private(set) var deadline: Instant
+    public internal(set) var deadline: Instant
 
     public init(source: ControlRequest.Source, now: Instant) {
         self.source = source
@@ -52,11 +58,14 @@ public struct ControlSession: Sendable {
     /// Whether the connection ends once `output` was sent.
     public var isOver: Bool { if case .over = phase { true } else { false } }
 
+    /// Whether a request waits for its answer.
+    public var isAnswering: Bool { if case .answering = phase { true } else { false } }
+
     /// Whether more octets of the client are wanted.
     public var wantsInput: Bool {
         switch phase {
         case .head: output.isEmpty
-        case .body, .over: true
+        case .body, .streaming, .over: true
         case .answering: false
         }
     }
@@ -68,7 +77,7 @@ public struct ControlSession: Sendable {
 
     /// Takes the next octets of the client and returns the request that they complete.
     public mutating func receive(_ bytes: Span<UInt8>, now: Instant) -> ControlRequest? {
-        guard !isOver else { return nil }
+        guard !isOver, !isStream else { return nil }
         if isIdle, bytes.count > 0 { deadline = now + Self.patience }
         input.append(copying: bytes)
         return advance()
@@ -77,6 +86,17 @@ public struct ControlSession: Sendable {
     /// Takes the answer to the request that is under way.
     public mutating func answer(_ answer: ControlAnswer, now: Instant) {
         guard case .answering(let isHead, let closes) = phase else { return }
+        switch answer.content {
+        case .json, .document: break
+        case .later:
+            deadline = now + Self.promiseTime
+            return
+        case .events(let since):
+            answer.write(into: &output, isHead: isHead, closes: true)
+            phase = isHead ? .over : .streaming(EventCursor(since: since, now: now))
+            deadline = now + Self.idleTime
+            return
+        }
         answer.write(into: &output, isHead: isHead, closes: closes)
         phase = closes ? .over : .head
         deadline = now + Self.idleTime
@@ -85,8 +105,15 @@ public struct ControlSession: Sendable {
     /// Notes that the first octets of `output` were sent, and returns the next request where it has come already.
     public mutating func sent(_ count: Int, now: Instant) -> ControlRequest? {
         output.removeFirst(count)
-        // A body that is on its way has its time already.
-        if case .body = phase { return nil }
+        if isStream {
+            deadline = output.isEmpty ? .never : now + Self.idleTime
+            return nil
+        }
+        // A body that is on its way has its time already, and so has a promise.
+        switch phase {
+        case .body, .answering: return nil
+        case .head, .streaming, .over: break
+        }
         deadline = now + (isOver ? Self.patience : Self.idleTime)
         guard output.isEmpty, !isOver else { return nil }
         if !isIdle { deadline = now + Self.patience }
@@ -104,7 +131,7 @@ public struct ControlSession: Sendable {
                 guard readBody(&incomplete) else { return nil }
                 phase = .answering(isHead: incomplete.isHead, closes: incomplete.closes)
                 return incomplete.request
-            case .answering, .over:
+            case .answering, .streaming, .over:
                 return nil
             }
         }
