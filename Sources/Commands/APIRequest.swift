@@ -37,6 +37,22 @@ extension APIRequest {
 
     public static func device(_ name: String) -> APIRequest { APIRequest("GET", ["devices", name]) }
 
+    /// The flows that `watch` shows.
+    public static let flows = APIRequest("GET", ["flows"], query: [("limit", "500")])
+
+    public static func activate(_ profile: String, _ target: Target) -> APIRequest {
+        APIRequest(
+            "POST", ["activate"],
+            body: .members(["profile": .string(profile), "device": target.device, "all": target.all]))
+    }
+
+    /// All layers of a profile's upstream now, or other pages through it.
+    public static func probe(_ profile: String?, pages: [String]? = nil) -> APIRequest {
+        APIRequest(
+            "POST", ["probe"],
+            body: .members(["profile": profile.map(JSON.string), "urls": pages.map(JSON.strings)]))
+    }
+
     public static func confirm(_ revision: Int) -> APIRequest {
         APIRequest("POST", ["confirm"], body: .members(["revision": .integer(revision)]))
     }

@@ -22,6 +22,9 @@ public enum Answer: Equatable, Sendable {
     case explanation
     case flows
     case link
+    case probed
+    /// One of these pages, by its URL.
+    case pageChosen([ListedPage])
     case capturing
     case captured
     /// Shown as JSON, one member a line; where that is not possible the text is empty, and the answer itself is shown.
@@ -66,6 +69,8 @@ extension Answer {
         case .explanation: Rendered(Self.explanation(found))
         case .flows: Rendered(ListText(style: style, moment: moment).flows(found))
         case .link: Rendered((found["link"].raw ?? "") + "\n")
+        case .probed: ProbeText(found: found, style: style, moment: moment).probed
+        case .pageChosen(let pages): ProbeText(found: found, style: style, moment: moment).chosen(among: pages)
         case .capturing: Rendered("capturing into \(found["file"].text ?? "a file of the daemon's")\n")
         case .captured:
             Rendered("\(found["file"].text ?? "the file"): \(found["packets"].integer ?? 0) packets\n")

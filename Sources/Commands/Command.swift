@@ -25,9 +25,14 @@ public enum Command: Equatable, Sendable {
     case qr(QRPlan)
     case sheet(SheetPlan)
     case scan(Target?)
+    /// Follows what happens until somebody ends it.
+    case watch
+    /// Has the pages of a file tried through a profile's upstream.
+    case choosePage(profile: String?, file: String)
     case schema
     /// A new key in a new file; nil: a name is made up.
     case keygen(file: String?)
+    case lint(LintOrder)
     /// The text is ready.
     case completion(String)
     /// The words that completion offers for this kind of argument.

@@ -8,7 +8,7 @@ extension CommandTable {
         CommandDescription(
             words: ["status"], group: .looking, summary: "which profile, which upstream, and whether it works",
             details: """
-                Exit codes: 0 the upstream works, 1 not known, 2 it doesn't, 3 no daemon.
+                Exit codes: 0 green, 1 yellow or grey, 2 red, 3 no daemon.
                 """,
             read: { _ in .ask(.status, .status) }),
         CommandDescription(

@@ -6,14 +6,18 @@ struct ListText {
 
     func profiles(_ profiles: [Found]) -> String {
         guard !profiles.isEmpty else { return "there is no profile; `starshipctl push FILE` adds one\n" }
-        var table = TextTable(headings: ["", "ID", "NAME", "UPSTREAM", "MODE", "FROM", "SELF", "DEVICES"])
+        var table = TextTable(headings: ["", "ID", "NAME", "HEALTH", "UPSTREAM", "MODE", "FROM", "SELF", "DEVICES"])
         for profile in profiles {
             let isActive = profile["active"].flag == true
             let isHidden = profile["hidden"].flag == true
             let name = profile["name"].text ?? ""
+            let health = HealthText(health: profile["health"])
+            let chosen = profile["chosen"].text.map { " → \($0)" } ?? ""
             table.rows.append([
                 .init(isActive ? "●" : "", .good), .init(profile["id"].text ?? "?", isActive ? .bold : nil),
-                .init(name == profile["id"].text ? "" : name), .init(profile["upstream"].text ?? ""),
+                .init(name == profile["id"].text ? "" : name),
+                .init(health.health.isThere ? health.colour : "", health.tint),
+                .init((profile["upstream"].text ?? "") + chosen),
                 .init(profile["mode"].text ?? ""),
                 .init((profile["source"].text ?? "") + (isHidden ? ", hidden" : ""), isHidden ? .warning : nil),
                 .init(profile["selfService"].flag == true ? "yes" : ""),
@@ -58,7 +62,7 @@ struct ListText {
     }
 
     /// A text without quotes, anything else as JSON.
-    private static func value(_ found: Found) -> String {
+    static func value(_ found: Found) -> String {
         guard found.isThere else { return "nothing" }
         if let text = found.text { return text }
         if let number = found.integer { return "\(number)" }
@@ -76,8 +80,8 @@ struct ListText {
             table.rows.append([
                 .init(flow["device"].text ?? flow["client"].text ?? ""), .init(Self.target(flow)),
                 .init(flow["profile"].text ?? ""), .init(flow["upstream"].text ?? ""),
-                .init(flow["state"].text ?? ""), .init(flow["up"].integer.map(Self.octets) ?? ""),
-                .init(flow["down"].integer.map(Self.octets) ?? ""),
+                .init(flow["state"].text ?? ""), .init(flow["up"].integer.map(Quantities.size) ?? ""),
+                .init(flow["down"].integer.map(Quantities.size) ?? ""),
                 .init(flow["ms"].integer.map { Moment.span(Int64($0) / 1000) } ?? ""),
             ])
         }
@@ -86,19 +90,10 @@ struct ListText {
     }
 
     /// The name where there is one, with the target's port.
-    private static func target(_ flow: Found) -> String {
+    static func target(_ flow: Found) -> String {
         let target = flow["target"].text ?? ""
         guard let name = flow["name"].text, !target.hasPrefix(name) else { return target }
         guard let colon = target.lastIndex(of: ":") else { return name }
         return name + target[colon...]
-    }
-
-    static func octets(_ count: Int) -> String {
-        switch count {
-        case ..<1024: "\(count) B"
-        case ..<(1 << 20): "\(count >> 10) KiB"
-        case ..<(1 << 30): "\(count >> 20) MiB"
-        default: "\(count >> 30) GiB"
-        }
     }
 }

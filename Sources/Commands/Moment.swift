@@ -22,6 +22,12 @@ public struct Moment: Equatable, Sendable {
         return text.prefix(10) == today ? String(time) : "\(text.prefix(10)) \(time)"
     }
 
+    /// `2026-12-01`.
+    func date(_ seconds: Int64) -> String { String(Self.local(seconds + zone).prefix(10)) }
+
+    /// `16:02:05`.
+    func second(_ seconds: Int64) -> String { String(Self.local(seconds + zone).dropFirst(11).prefix(8)) }
+
     /// `16:02, in 11 h 59 min`.
     func end(_ seconds: Int) -> String {
         let left = Int64(seconds) - now

@@ -5,51 +5,96 @@ struct StatusText {
     let style: Style
     let moment: Moment
 
-    /// What a state of the upstream means.
-    private struct State {
-        var words: String
-        var tint: Style.Tint
-        var exitCode: Int32
-    }
-
-    private var state: State {
-        switch found["profile"]["upstreamState"].text {
-        case "ok": State(words: "ok", tint: .good, exitCode: ExitCode.done)
-        case "lost": State(words: "lost: the upstream does not answer", tint: .bad, exitCode: ExitCode.red)
-        case "credentialsRejected":
-            State(words: "the upstream rejects the credentials", tint: .bad, exitCode: ExitCode.red)
-        default: State(words: "not known yet: nothing was asked of it", tint: .warning, exitCode: ExitCode.failed)
-        }
-    }
+    private var health: HealthText { HealthText(health: found["health"]) }
 
     var rendered: Rendered {
         let profile = found["profile"]
         let id = profile["id"].text ?? "no profile"
         let name = profile["name"].text.flatMap { $0 == id ? nil : $0 }
-        var text = style.paint("●", state.tint) + " " + style.paint(id, .bold) + (name.map { "  \($0)" } ?? "") + "\n"
+        let sign = style.paint(health.sign, health.tint)
+        var text = sign + "  " + style.paint(id, .bold) + (name.map { "  \($0)" } ?? "") + "\n"
         var lines = LabelledLines()
+        addHealth(to: &lines)
+        addProfile(to: &lines)
+        addLoad(to: &lines)
+        addTrouble(to: &lines)
+        text += lines.text(style)
+        return Rendered(text, exitCode: health.exitCode)
+    }
+
+    private func addHealth(to lines: inout LabelledLines) {
+        lines.add("cause", health.cause)
+        lines.add("note", health.note)
+        if health.colour != "green" { lines.add("last good", health.health["lastGood"].integer.map(moment.since)) }
+        lines.add("since", health.health["since"].integer.map(moment.since))
+        for layer in HealthText.layers { lines.add(layer, health.layer(layer, at: moment.now)) }
+        let next = health.health["nextProbe"].integer.map { Int64($0) - moment.now }
+        lines.add("next probe", next.map { $0 > 0 ? "in \(Moment.span($0))" : "now" })
+        if found["uplink"]["up"].flag == false {
+            lines.add("uplink", "the gateway has none: " + (found["uplink"]["words"].text ?? "no way out"))
+        }
+    }
+
+    private func addProfile(to lines: inout LabelledLines) {
         lines.add("upstream", upstream)
+        lines.add("decrypts", decrypts)
+        for group in found["groups"].elements { lines.add("group", Self.group(group)) }
         lines.add("mode", mode)
-        lines.add("from", profile["source"].text.map { $0 == "file" ? "the file" : "the lab's store" })
+        lines.add("from", found["profile"]["source"].text.map { $0 == "file" ? "the file" : "the lab's store" })
         lines.add("gateway", gateway)
+    }
+
+    private func addLoad(to lines: inout LabelledLines) {
         lines.add("devices", counts("devices", [("seen", "seen"), ("named", "named"), ("assigned", "assigned")]))
         lines.add("flows", counts("flows", [("open", "open"), ("halfOpen", "half-open"), ("udp", "of UDP")]))
+        lines.add("traffic", traffic)
         lines.add("memory", memory)
         lines.add("revision", found["revision"].integer.map(String.init))
         lines.add("pending", pending)
         lines.add("resolvers", found["resolvers"].texts.joined(separator: ", "))
+    }
+
+    private func addTrouble(to lines: inout LabelledLines) {
         lines.add("refusals", reasons)
         if found["clock"]["synchronised"].flag == false {
             lines.add("clock", "not synchronised: signed links can't be checked")
         }
         for text in found["insists"].texts { lines.add("insists", text) }
         for text in found["notices"].texts { lines.add("notice", text) }
-        text += lines.text(style)
-        return Rendered(text, exitCode: state.exitCode)
     }
 
-    private var upstream: String {
-        (found["profile"]["upstream"].text.map { $0 + ", " } ?? "") + state.words
+    /// `http whistle.qa.example:8899 (whistle)`.
+    private var upstream: String? {
+        guard let words = found["profile"]["upstream"].text else { return nil }
+        return words + (found["upstream"]["kind"].text.map { " (\($0))" } ?? "")
+    }
+
+    /// Whether the upstream shows certificates of its own, and whether devices refuse them.
+    private var decrypts: String? {
+        guard found["decrypts"].isThere else { return nil }
+        let issuer = found["decrypts"]["issuer"].text.map { ", with certificates of \($0)" } ?? ""
+        let refused = found["decrypts"]["refused"].flag == true ? "; a device has refused its certificate lately" : ""
+        return "yes" + issuer + refused
+    }
+
+    /// `lab: proxy-b, chosen of proxy-a (red), proxy-b (green)`.
+    static func group(_ group: Found) -> String {
+        let members = group["members"].elements.compactMap { member in
+            member["id"].text.map { "\($0) (\(HealthText(health: member).colour))" }
+        }
+        let chosen = group["chosen"].text ?? "none"
+        let manner = group["choose"].text.map { ", \($0)" } ?? ""
+        return "\(group["profile"].text ?? "?")\(manner): \(chosen), of " + members.joined(separator: ", ")
+    }
+
+    private var traffic: String? {
+        let traffic = found["traffic"]
+        guard let up = traffic["up"].integer, let down = traffic["down"].integer else { return nil }
+        var text = "\(Quantities.size(up)) up, \(Quantities.size(down)) down"
+        if let up = traffic["upRate"].integer, let down = traffic["downRate"].integer {
+            text += "; now \(Quantities.rate(up)) up, \(Quantities.rate(down)) down"
+        }
+        return text
     }
 
     private var mode: String? {
@@ -75,7 +120,7 @@ struct StatusText {
         guard let resident = found["memory"]["residentKiB"].integer else { return nil }
         var parts = ["\(resident / 1024) MiB"]
         if let buffers = found["memory"]["bufferBytes"].integer {
-            parts.append("\(ListText.octets(buffers)) of buffers")
+            parts.append("\(Quantities.size(buffers)) of buffers")
         }
         if let descriptors = found["descriptors"].integer { parts.append("\(descriptors) descriptors") }
         return parts.joined(separator: ", ")

@@ -9,6 +9,7 @@ public struct Style: Equatable, Sendable {
     enum Tint: Int, Sendable {
         case bold = 1
         case faint = 2
+        case reversed = 7
         case bad = 31
         case good = 32
         case warning = 33

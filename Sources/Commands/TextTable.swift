@@ -23,14 +23,15 @@ struct TextTable {
     var rows: [[Cell]] = []
 
     /// The table, each line with its line end; the widest columns give way where it does not fit.
-    func text(_ style: Style) -> String {
-        let widths = widths()
-        var text = line(headings.map { Cell($0, .faint) }, widths, style)
-        for row in rows { text += line(row, widths, style) }
-        return text
+    func text(_ style: Style) -> String { lines(within: Self.width).map { $0.painted(style) + "\n" }.joined() }
+
+    /// The headings and the rows in so many columns.
+    func lines(within width: Int) -> [ScreenLine] {
+        let widths = widths(within: width)
+        return [line(headings.map { Cell($0, .faint) }, widths)] + rows.map { line($0, widths) }
     }
 
-    private func widths() -> [Int] {
+    private func widths(within width: Int) -> [Int] {
         var widths = headings.indices.map { column in
             max(headings[column].columns, rows.map { $0[column].text.columns }.max() ?? 0)
         }
@@ -38,7 +39,7 @@ struct TextTable {
         for column in widths.indices where !rows.isEmpty && rows.allSatisfy({ $0[column].text.isEmpty }) {
             widths[column] = 0
         }
-        while total(widths) > Self.width, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
+        while total(widths) > width, let widest = widths.indices.max(by: { widths[$0] < widths[$1] }),
             widths[widest] > Self.least
         {
             widths[widest] -= 1
@@ -51,24 +52,18 @@ struct TextTable {
         return shown.reduce(0, +) + Self.gap * max(0, shown.count - 1)
     }
 
-    private func line(_ cells: [Cell], _ widths: [Int], _ style: Style) -> String {
-        let shown = cells.indices.filter { widths[$0] > 0 }
-        var line = ""
-        for column in shown {
+    private func line(_ cells: [Cell], _ widths: [Int]) -> ScreenLine {
+        var line = ScreenLine()
+        var start = 0
+        for column in cells.indices where widths[column] > 0 {
             let text = cells[column].text.cut(to: widths[column])
-            let rest = column == shown.last ? 0 : widths[column] + Self.gap - text.columns
-            line += style.paint(text, cells[column].tint) + String(repeating: " ", count: rest)
+            if !text.isEmpty {
+                if start > 0 { line.move(to: start) }
+                line.add(text, cells[column].tint)
+            }
+            start += widths[column] + Self.gap
         }
-        return line.trimmingEnd + "\n"
-    }
-}
-
-extension String {
-    /// The text without blanks at its end.
-    fileprivate var trimmingEnd: String {
-        var text = self[...]
-        while text.last == " " { text.removeLast() }
-        return String(text)
+        return line
     }
 }
 

@@ -48,6 +48,12 @@ public enum Terminal {
         return true
     }
 
+    /// Whether `read` has something to return at once, be it the end.
+    public static var hasInput: Bool {
+        var poll = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
+        return unsafe Glibc.poll(&poll, 1, 0) > 0
+    }
+
     /// Waits for octets and reads what is there, at most 64 KiB; nil at the end of the stream.
     public static func read() -> [UInt8]? {
         var bytes: [UInt8] = []

@@ -65,7 +65,7 @@ struct Fetch {
             switch error {
             case .system(let error): throw .connection("\(server): \(error.errno)")
             case .timeout: throw .late
-            case .torn, .tooLarge, .malformed: throw .exchange(error)
+            case .torn, .tooLarge, .malformed, .status: throw .exchange(error)
             }
         }
     }

@@ -81,8 +81,8 @@ extension Program {
         }
     }
 
-    /// A scanner runs for days, so its clock is read anew.
-    private var currentMoment: Moment {
+    /// The time of day for what runs for days.
+    var currentMoment: Moment {
         let now = Clock.unixTime()
         return Moment(now: now.seconds, zone: Clock.zone(at: now))
     }

@@ -27,6 +27,23 @@ extension Program {
         return try show(try ask(.confirm(revision)), .confirmed)
     }
 
+    /// Has the pages of a file tried; the first that answers is printed as the profile's setting.
+    func choosePage(_ profile: String?, _ file: String) throws(Failure) -> Int32 {
+        let octets: [UInt8]
+        do throws(FileError) {
+            octets = try SmallFile.read(file, limit: 65_536)
+        } catch {
+            throw Failure("\(error)")
+        }
+        let pages: [ListedPage]
+        do throws(PageListError) {
+            pages = try PageList.read(String(decoding: octets, as: UTF8.self))
+        } catch {
+            throw Failure("\(file): \(error)")
+        }
+        return try show(try ask(.probe(profile, pages: pages.map(\.line))), .pageChosen(pages))
+    }
+
     /// Makes a key in a new file; the key itself is never shown.
     func makeKey(_ file: String?) throws(Failure) -> Int32 {
         var random = SystemRandom()

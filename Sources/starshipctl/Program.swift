@@ -62,8 +62,11 @@ struct Program {
         case .qr(let plan): return try draw(plan)
         case .sheet(let plan): return try drawSheet(plan)
         case .scan(let target): return scan(target)
+        case .watch: return try watch()
+        case .choosePage(let profile, let file): return try choosePage(profile, file)
         case .schema: return print(ConfigurationSchema.text)
         case .keygen(let file): return try makeKey(file)
+        case .lint(let order): return try lint(order)
         case .candidates(let kind): return offer(kind)
         }
     }
@@ -132,7 +135,7 @@ struct Program {
             return (try? value(of: reply)).map { answer.render($0, style, moment).exitCode } ?? ExitCode.done
         }
         let rendered = answer.render(try value(of: reply), style, moment)
-        if rendered.text.isEmpty { printBody(reply) } else { print(rendered.text) }
+        if rendered.text.isEmpty, answer == .document { printBody(reply) } else { print(rendered.text) }
         for warning in rendered.warnings { complain("warning: \(warning)") }
         return rendered.exitCode
     }

@@ -61,6 +61,8 @@ struct ParsingTests {
         ("explain 192.0.2.1:80", "GET /v1/explain?host=192.0.2.1&port=80"),
         ("flows", "GET /v1/flows?limit=50"),
         ("flows --device stb --profile qa --limit 7", "GET /v1/flows?device=stb&profile=qa&limit=7"),
+        ("probe", "POST /v1/probe {}"),
+        ("probe whistle-qa", #"POST /v1/probe {"profile":"whistle-qa"}"#),
         ("confirm 17", #"POST /v1/confirm {"revision":17}"#),
         ("rollback 3", #"POST /v1/rollback {"revision":3}"#),
         ("history", "GET /v1/history"),

@@ -45,10 +45,10 @@ struct ProgramTests {
 
     @Test(
         "status ends with the code of its colour, with --json too",
-        arguments: [("ok", 0), ("unknown", 1), ("lost", 2)] as [(String, Int32)])
-    func status(state: String, code: Int32) throws {
+        arguments: [("green", 0), ("yellow", 1), ("grey", 1), ("red", 2)] as [(String, Int32)])
+    func status(colour: String, code: Int32) throws {
         let server = try ScriptedControl(
-            script(#"{"to":"GET /v1/status","status":200,"json":{"profile":{"id":"qa","upstreamState":"\#(state)"}}}"#))
+            script(#"{"to":"GET /v1/status","status":200,"json":{"health":{"colour":"\#(colour)"}}}"#))
         #expect(try server.run(["status"]).status == code)
         #expect(try server.run(["status", "--json"]).status == code)
     }
@@ -57,7 +57,8 @@ struct ProgramTests {
     func noDaemon() throws {
         let scratch = try Scratch()
         for line in [
-            ["status"], ["use", "qa", "--all"], ["confirm"], ["qr", "qa"], ["push", "-"], ["apply", link, "--all"],
+            ["status"], ["watch"], ["watch", "--json"], ["probe"], ["use", "qa", "--all"], ["confirm"], ["qr", "qa"],
+            ["push", "-"], ["apply", link, "--all"],
         ] {
             let result = try TestSupport.Command.run(
                 ["env", "STARSHIP_SOCKET=\(scratch.path("no"))", "\(Lab.binaries)/starshipctl"] + line,
@@ -75,7 +76,7 @@ struct ProgramTests {
     @Test("colours: on a terminal, never with NO_COLOR, always when told so")
     func colours() throws {
         let server = try ScriptedControl(
-            script(#"{"to":"GET /v1/status","status":200,"json":{"profile":{"id":"qa","upstreamState":"ok"}}}"#))
+            script(#"{"to":"GET /v1/status","status":200,"json":{"health":{"colour":"green"}}}"#))
         let program = ["\(Lab.binaries)/starshipctl", "--socket", server.socket, "status"]
         func shown(_ environment: [String], _ more: [String] = []) throws -> String {
             let scratch = try Scratch()
@@ -89,6 +90,57 @@ struct ProgramTests {
         #expect(try !shown([], ["--color", "never"]).contains("\u{1b}"))
         #expect(try !server.run(["status"]).output.contains("\u{1b}"))
         #expect(try server.run(["status", "--color", "always"], environment: ["NO_COLOR=1"]).output.contains("\u{1b}"))
+    }
+
+    /// Watches until a text was written, and for a while longer: all lines.
+    private func watch(_ more: [String] = [], until text: String) throws -> [String] {
+        let head = #"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nevent: hello\ndata: {\"newest\":4}\n\n"#
+        let red = #"{\"at\":0,\"profile\":\"qa\",\"colour\":\"red\",\"cause\":{\"text\":\"it is silent\"}}"#
+        let event = #"id: 5\nevent: health\ndata: \#(red)\n\n"#
+        let status =
+            #"{"to":"GET /v1/status","status":200,"json":{"profile":{"id":"qa"},"health":{"colour":"COLOUR"}}}"#
+        let answers = ["green", "green", "red"].map { status.split(separator: "COLOUR").joined(separator: $0) }
+        let stream = #"{"to":"GET /v1/events","hold":true,"pause":0.5,"pieces":["\#(head)","\#(event)"]}"#
+        let server = try ScriptedControl(script((answers + [stream]).joined(separator: ",")))
+        let scratch = try Scratch()
+        let line = ["\(Lab.binaries)/starshipctl", "--socket", server.socket, "watch"] + more
+        let program = try LabProgram(beside: line, in: scratch.directory)
+        try program.waitFor(text, within: 30)
+        // Two more polls say nothing new.
+        _ = Lab.wait(2.5) { false }
+        #expect(program.errors == "" && program.isRunning)
+        program.end(.terminate)
+        return program.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test("watch writes a line for each change where there is no terminal")
+    func watchLines() throws {
+        let lines = try watch(until: "silent")
+        #expect(lines.map { $0.dropFirst(20) } == ["qa is green", "qa is red: it is silent"])
+        #expect(lines.last?.hasPrefix("1970-01-01 ") == true)
+    }
+
+    @Test("watch --json passes events on as they are, and says of itself what no event says")
+    func watchJSON() throws {
+        let lines = try watch(["--json"], until: "silent")
+        #expect(lines.first == #"{"event":"hello","data":{"newest":4}}"#)
+        let red = #"{"at":0,"profile":"qa","colour":"red","cause":{"text":"it is silent"}}"#
+        #expect(lines.last == #"{"event":"health","data":\#(red)}"#)
+        #expect(lines.count == 3 && lines.contains { $0.hasSuffix(#""text":"qa is green"}}"#) })
+    }
+
+    @Test("probe --choose tries the pages of a file and prints the one that answers")
+    func choose() throws {
+        let answer = #"{"chosen":"http://b/","tried":[{"url":"http://a/","ok":false,"cause":"302"}]}"#
+        let server = try ScriptedControl(script(#"{"to":"POST /v1/probe","status":200,"json":\#(answer)}"#))
+        let scratch = try Scratch()
+        try Scratch.put(Array("http://a/\n# later\nhttp://b/ 204 x y\n".utf8), scratch.path("pages"))
+        let shown = try server.run(["probe", "qa", "--choose", "--pages", scratch.path("pages")])
+        #expect(
+            shown.output == "health: { url: \"http://b/\", status: 204, body: \"x y\" }\n"
+                && shown.errors == "starshipctl probe: warning: http://a/: 302\n")
+        #expect(try server.requests().map(\.body) == [#"{"profile":"qa","urls":["http://a/","http://b/ 204 x y"]}"#])
+        #expect(try server.run(["probe", "--choose", "--pages", "/dev/null"]).errors.contains("/dev/null: "))
     }
 
     @Test("confirm finds out what waits for it")

@@ -13,41 +13,146 @@ func rendered(_ answer: Answer, _ json: String, coloured: Bool = false) throws -
 }
 
 struct RenderingTests {
-    private static let status = """
+    private static func status(_ health: String, more: String = "") -> String {
+        """
         {"version":"0.1.0","gateway":"lab-3","uptime":11520,"profile":{"id":"whistle-qa","name":"Whistle QA",
-        "source":"file","mode":"domain","capture":"names","captureBecause":null,"upstream":"http whistle.qa.example:8899",
-        "upstreamState":"STATE"},"revision":17,"pending":{"revision":17,"until":1796119242},
+        "source":"file","mode":"domain","capture":"names","captureBecause":null,
+        "upstream":"http whistle.qa.example:8899"},
+        "upstream":{"type":"http","host":"whistle.qa.example","port":8899,"kind":"whistle"},"health":\(health),
+        "revision":17,"pending":{"revision":17,"until":1796119242},
         "devices":{"seen":12,"named":5,"assigned":3},"flows":{"open":120,"halfOpen":3,"udp":10},
+        "traffic":{"up":1048576,"down":52428800,"upRate":30720,"downRate":0},
         "memory":{"residentKiB":31744,"bufferBytes":2097152},"descriptors":140,"connectivity":"direct",
-        "notices":["ufw drops what devices send"],"insists":[],"clock":{"synchronised":false},
+        "notices":["ufw drops what devices send"],"insists":[],"clock":{"synchronised":false},\(more)
         "resolvers":["10.0.0.53"],"mark":1392508928,"reasons":{"reset":2,"refused by the upstream":12},"counters":{}}
         """
+    }
+
+    // B154: each result has its age.
+    @Test("status is a card: colour, cause and layers first, then the way, what it carries, and what is wrong besides")
+    func status() throws {
+        let health = """
+            {"colour":"red","cause":{"code":"silent","text":"whistle.qa.example:8899 takes connections and does not answer CONNECT within 10 s"},
+            "note":null,"since":1796119080,"lastGood":1796119020,"layers":{"connect":{"ok":true,"ms":3,"at":1796119188,"misses":0},
+            "request":{"ok":false,"ms":null,"at":1796119190,"misses":2},"traffic":null},"nextProbe":1796119203}
+            """
+        let more = """
+            "uplink":{"up":false,"words":"eth0 has no carrier"},"decrypts":{"issuer":"Whistle Root CA","refused":true},
+            "groups":[{"profile":"lab","choose":"fallback","members":[{"id":"a","colour":"red"},
+            {"id":"b","colour":"green"}],"chosen":"b"}],
+            """
+        let shown = try rendered(.status, Self.status(health, more: more))
+        #expect(
+            shown.text == """
+                ● RED  whistle-qa  Whistle QA
+                cause       whistle.qa.example:8899 takes connections and does not answer
+                            CONNECT within 10 s
+                last good   3 min ago
+                since       2 min ago
+                connect     3 ms, 12 s ago
+                request     fails, 2 times in a row, 10 s ago
+                next probe  in 3 s
+                uplink      the gateway has none: eth0 has no carrier
+                upstream    http whistle.qa.example:8899 (whistle)
+                decrypts    yes, with certificates of Whistle Root CA; a device has refused its
+                            certificate lately
+                group       lab, fallback: b, of a (red), b (green)
+                mode        domain, captures names
+                from        the file
+                gateway     lab-3, version 0.1.0, up 3 h 12 min
+                devices     12 seen, 5 named, 3 assigned
+                flows       120 open, 3 half-open, 10 of UDP
+                traffic     1.0 MiB up, 50 MiB down; now 30 KiB/s up, 0 B/s down
+                memory      31 MiB, 2.0 MiB of buffers, 140 descriptors
+                revision    17
+                pending     revision 17 is taken back at 11:00, in 42 s, unless `starshipctl
+                            confirm` keeps it
+                resolvers   10.0.0.53
+                refusals    12 refused by the upstream, 2 reset
+                clock       not synchronised: signed links can't be checked
+                notice      ufw drops what devices send
+
+                """)
+        #expect(shown.exitCode == 2)
+    }
 
     @Test(
-        "status says the state in words and in its exit code",
-        arguments: [("ok", 0), ("unknown", 1), ("lost", 2), ("credentialsRejected", 2), ("something new", 1)]
-            as [(String, Int32)])
-    func status(state: String, code: Int32) throws {
-        let json = Self.status.split(separator: "STATE").joined(separator: state)
-        let shown = try rendered(.status, json)
-        #expect(shown.exitCode == code)
-        #expect(shown.text.hasPrefix("● whistle-qa  Whistle QA\nupstream    http whistle.qa.example:8899, "))
-        for part in [
-            "domain, captures names", "lab-3, version 0.1.0, up 3 h 12 min", "12 seen, 5 named, 3 assigned",
-            "120 open, 3 half-open, 10 of UDP", "31 MiB, 2 MiB of buffers, 140 descriptors",
-            "revision 17 is taken back at 11:00, in 42 s, unless `starshipctl\n            confirm` keeps it",
-            "12 refused by the upstream, 2 reset",
-            "not synchronised", "ufw drops what devices send",
-        ] {
-            #expect(shown.text.contains(part), "\(part)\n\(shown.text)")
-        }
+        "status ends with the code of its colour; what is not known is grey",
+        arguments: [
+            (#"{"colour":"green"}"#, "● GREEN", 0), (#"{"colour":"yellow"}"#, "● YELLOW", 1),
+            (#"{"colour":"grey"}"#, "● GREY", 1), (#"{"colour":"red"}"#, "● RED", 2),
+            (#"{"colour":"mauve"}"#, "● GREY", 1), ("null", "● GREY", 1),
+        ] as [(String, String, Int32)])
+    func codes(health: String, sign: String, code: Int32) throws {
+        let shown = try rendered(.status, Self.status(health))
+        #expect(shown.text.hasPrefix(sign + "  whistle-qa") && shown.exitCode == code)
     }
 
     @Test("colours come only where they are wanted")
     func colours() throws {
-        let json = Self.status.split(separator: "STATE").joined(separator: "lost")
-        #expect(try !rendered(.status, json).text.contains("\u{1b}"))
-        #expect(try rendered(.status, json, coloured: true).text.hasPrefix("\u{1b}[31m●\u{1b}[0m \u{1b}[1mwhistle-qa"))
+        let red = Self.status(#"{"colour":"red"}"#)
+        #expect(try !rendered(.status, red).text.contains("\u{1b}"))
+        let painted = "\u{1b}[31m● RED\u{1b}[0m  \u{1b}[1mwhistle-qa"
+        #expect(try rendered(.status, red, coloured: true).text.hasPrefix(painted))
+    }
+
+    @Test("a probe shows each step with its time and its error, and ends as status does")
+    func probed() throws {
+        let shown = try rendered(
+            .probed,
+            """
+            {"profile":"whistle-qa","steps":[{"step":"resolve","ok":true,"ms":2,"words":"10.0.0.7","error":null},
+            {"step":"connect","ok":true,"ms":1400,"error":null},
+            {"step":"proxy","ok":false,"ms":10000,"error":"no answer to CONNECT within 10 s; is the proxy stopped, or does it ask somebody?"},
+            {"step":"request","ok":null,"ms":null,"error":null}],
+            "health":{"colour":"red","cause":{"code":"silent","text":"it is silent"}}}
+            """)
+        #expect(
+            shown.text == """
+                whistle-qa
+                ✓ resolve     2 ms     10.0.0.7
+                ✓ connect     1.4 s
+                ✗ proxy       10 s     no answer to CONNECT within 10 s; is the proxy stopped,
+                                       or does it ask somebody?
+                – request
+                ● RED  it is silent
+
+                """)
+        #expect(shown.exitCode == 2)
+    }
+
+    @Test("the page that was chosen stands alone, and why others were not is said beside it")
+    func chosen() throws {
+        let tried =
+            #"[{"url":"http://a/","ok":false,"cause":"302 to http://login.example/"},{"url":"http://b/","ok":true}]"#
+        let pages = try PageList.read("http://a/\nhttp://b/ 204\n")
+        let shown = try rendered(.pageChosen(pages), #"{"chosen":"http://b/","tried":\#(tried)}"#)
+        let setting = "health: { url: \"http://b/\", status: 204 }\n"
+        #expect(shown == Rendered(setting, warnings: ["http://a/: 302 to http://login.example/"]))
+        let none = try rendered(.pageChosen(pages), #"{"chosen":null,"tried":[]}"#)
+        #expect(none.text == "" && none.exitCode == 1 && none.warnings.count == 1)
+    }
+
+    @Test("a list of pages is read line by line, and what is none is named with its line")
+    func pages() throws {
+        let list = try PageList.read("# 2026\r\n\r\nhttp://a.example/ok  200,204 \tall is \"well\" #1 \r\n http://b/\n")
+        #expect(list.map(\.line) == ["http://a.example/ok 200,204 all is \"well\" #1", "http://b/"])
+        let settings = [
+            #"health: { url: "http://a.example/ok", status: [200,204], body: "all is \"well\" #1" }"#,
+            #"health: { url: "http://b/" }"#,
+        ]
+        #expect(list.map(\.setting) == settings)
+        let wrong: [(String, String)] = [
+            ("", "line 1: found no page; expected one a line"),
+            ("http://a/\nb/\n", "line 2: found no URL; expected one such as http://host/path"),
+            ("http://a/ 99", "line 1: found no statuses; expected some of 100 to 599, with commas between them"),
+            (String(repeating: "http://a/\n", count: 33), "line 1: found 33 pages; expected at most 32"),
+        ]
+        for (text, message) in wrong {
+            let error = #expect(throws: PageListError.self) { try PageList.read(text) }
+            #expect(error.map { "\($0)" } == message)
+        }
+        #expect(throws: PageListError.self) { try PageList.read("https://a/") }
     }
 
     @Test("a switch says who moved, until when, what became of flows, and who stayed")

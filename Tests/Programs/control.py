@@ -65,7 +65,7 @@ def serve(connection, answers, kind):
             method, target, fields, body = request
             say(
                 kind=kind, method=method, target=target, host=fields.get("host"), type=fields.get("content-type"),
-                body=body.decode("utf-8", "replace"))
+                last=fields.get("last-event-id"), body=body.decode("utf-8", "replace"))
             answer = pick(answers, method + " " + target.split("?")[0])
             if answer is None:
                 answer = {"status": 404, "json": {"error": {"code": "notFound", "message": "no such answer"}}}
@@ -126,8 +126,12 @@ def start(listener, answers, kind):
     threading.Thread(target=listen, args=(listener, answers, kind), daemon=True).start()
 
 
+path = os.path.join(directory, "control.sock")
+# One that was killed has left it there.
+if os.path.exists(path):
+    os.unlink(path)
 control = socket.socket(socket.AF_UNIX)
-control.bind(os.path.join(directory, "control.sock"))
+control.bind(path)
 start(control, script.get("answers", []), "control")
 web = socket.socket()
 web.bind(("127.0.0.1", 0))

@@ -5,7 +5,7 @@ import Foundation
 /// The server of `control.py`: a control socket, a web server and a resolver, all on this machine.
 public final class ScriptedControl {
     private let directory: URL
-    private let program: LabProgram
+    private var program: LabProgram
     public let webPort: Int
     public let dnsPort: Int
 
@@ -15,13 +15,27 @@ public final class ScriptedControl {
     public init(_ script: String) throws {
         directory = FileManager.default.temporaryDirectory.appending(path: "starship-control-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        try Data(script.utf8).write(to: directory.appending(path: "script.json"))
-        program = try LabProgram(
-            Lab.python(["control.py", directory.path]), in: directory, environment: ["LC_ALL": "C.UTF-8"])
-        try program.waitFor("\"ready\"")
+        program = try Self.start(script, directory)
         let ready = try Self.lines(of: program)[0]
         webPort = ready["web"] as? Int ?? 0
         dnsPort = ready["dns"] as? Int ?? 0
+    }
+
+    private static func start(_ script: String, _ directory: URL) throws -> LabProgram {
+        try Data(script.utf8).write(to: directory.appending(path: "script.json"))
+        let program = try LabProgram(
+            Lab.python(["control.py", directory.path]), in: directory, environment: ["LC_ALL": "C.UTF-8"])
+        try program.waitFor("\"ready\"")
+        return program
+    }
+
+    /// Kills it, as a daemon that has crashed; its socket stays.
+    public func kill() { program.end(.kill) }
+
+    /// Starts it anew with another script, at the same socket; what came in before is forgotten.
+    public func restart(_ script: String) throws {
+        kill()
+        program = try Self.start(script, directory)
     }
 
     deinit {
@@ -50,6 +64,13 @@ public final class ScriptedControl {
             Request(
                 method: line["method"] as? String ?? "", target: line["target"] as? String ?? "",
                 type: line["type"] as? String, body: line["body"] as? String ?? "")
+        }
+    }
+
+    /// What those who asked for events have said of the last one that they have seen.
+    public func lastEvents() throws -> [String] {
+        try Self.lines(of: program).filter { $0["target"] as? String == "/v1/events" }.map {
+            $0["last"] as? String ?? ""
         }
     }
 

@@ -6,6 +6,7 @@
 #define CLINUX_H
 
 #include "Datagrams.h"
+#include "FullScreen.h"
 
 #include <linux/fib_rules.h>
 #include <linux/if_tun.h>
