@@ -12,6 +12,11 @@ extension Administrator {
         switch request.source {
         case .local(let peer): return UserName.of(uid: peer.user) ?? "uid \(peer.user)"
         case .remote: return "key \(try verify(request).id)"
+        case .collector:
+            guard request.path == ["metrics"] else {
+                throw ControlError(.notFound, "found another path; expected /metrics, which is all that answers here")
+            }
+            return "collector"
         }
     }
 

@@ -11,7 +11,9 @@ extension Administrator {
     mutating func answer(_ request: ControlRequest, _ gateway: inout Gateway) -> ControlAnswer {
         do throws(ControlError) {
             let asker = try admit(request)
-            return seal(carryOut(request, asker, &gateway), to: request)
+            let answer = carryOut(request, asker, &gateway)
+            if case .later(let promise) = answer.content { waiting[promise] = request }
+            return seal(answer, to: request)
         } catch {
             return ControlAnswer(error)
         }
@@ -56,6 +58,13 @@ extension Administrator {
         case .startCapture(let wish): return try startCapture(wish, &gateway)
         case .stopCapture: return try stopCapture(&gateway)
         case .description: return try describe()
+        case .events(let since):
+            guard case .local = request.source else {
+                throw ControlError(.forbidden, "found a wish for events from the network; a stream can't be signed")
+            }
+            return .stream(since: since)
+        case .probe(let wish): return try probe(wish, &gateway)
+        case .metrics: return metrics(&gateway)
         }
     }
 }

@@ -42,8 +42,9 @@ extension Administrator {
         adopt(next)
         do throws(GatewayError) {
             var change = Change(revision: store.number)
-            change.counts = try gateway.switchTo(plan.routing(deviceSettings()), drain: drain)
+            change.counts = try gateway.switchTo(routing(), drain: drain)
             say(note, change, &gateway)
+            followHealth(&gateway)
             return change
         } catch {
             adopt(former)
@@ -71,7 +72,7 @@ extension Administrator {
         nameDevices()
     }
 
-    private func say(_ note: LabStore.Note, _ change: Change, _ gateway: inout Gateway) {
+    private mutating func say(_ note: LabStore.Note, _ change: Change, _ gateway: inout Gateway) {
         let profile = plan.active
         let mode = plan.resolved.rules(of: profile.id).mode.rawValue
         gateway.say(.notice, "switch") { line in
@@ -84,5 +85,11 @@ extension Administrator {
             line.add("reset", change.counts.reset)
             line.add("draining", change.counts.draining)
         }
+        publish(
+            .switch,
+            [
+                "profile": .string(profile.id), "by": .string(note.by), "how": .string(note.how),
+                "revision": .integer(change.revision), "flows": change.counts.json, "text": .string(note.summary),
+            ])
     }
 }

@@ -110,7 +110,7 @@ extension Administrator {
         let settings = deviceSettings()
         guard settings != gateway.routing.devices else { return }
         do throws(GatewayError) {
-            _ = try gateway.switchTo(plan.routing(settings), drain: .seconds(2))
+            _ = try gateway.switchTo(routing(), drain: .seconds(2))
         } catch {
             gateway.say(.error, "devices") { $0.add("cause", "\(error)") }
         }

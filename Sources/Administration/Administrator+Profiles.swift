@@ -4,6 +4,7 @@ import Bytes
 import Control
 import Devices
 import Gateway
+import Health
 import LinuxIO
 import Profiles
 import Store
@@ -28,6 +29,10 @@ extension Administrator {
             "hidden": .boolean(isHidden), "active": .boolean(!isHidden && profile.id == plan.active.id),
             "selfService": .boolean(profile.isSelfService), "mode": .string(mode),
             "upstream": .string(profile.upstream.words), "devices": .strings(users),
+            "health": healthSummary(of: profile.id),
+            "chosen": desk?.groups[profile.id].map { group in
+                group.choice.order.first.map { .string(group.options.members[$0]) } ?? .null
+            },
         ])
     }
 
@@ -85,8 +90,9 @@ extension Administrator {
         _ state: LabState, _ note: LabStore.Note, isNew: Bool = false, _ gateway: inout Gateway
     ) throws(ControlError) -> ControlAnswer {
         let (before, former) = (plan, store.number)
+        let colours = desk?.watched.mapValues { $0.health.report.colour } ?? [:]
         let change = try change(to: state, note, drain: .seconds(2), &gateway)
-        let words = tryUpstreams(of: change.revision, former: former, since: before, gateway)
+        let words = tryUpstreams(of: change.revision, former: former, since: before, colours, gateway)
         return answer(to: change, state.changes(since: before.lab), warnings: words, status: isNew ? 201 : 200)
     }
 

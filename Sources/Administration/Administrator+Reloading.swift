@@ -27,7 +27,7 @@ extension Administrator {
         nameDevices()
         let counts: RerouteCounts
         do throws(GatewayError) {
-            counts = try gateway.switchTo(plan.routing(deviceSettings()), drain: .seconds(2))
+            counts = try gateway.switchTo(routing(), drain: .seconds(2))
         } catch {
             plan = former
             nameDevices()
@@ -35,6 +35,7 @@ extension Administrator {
         }
         keys = ring
         report(former, by, counts, &gateway)
+        followHealth(&gateway)
         let changed = next.effective.configuration.differences(from: former.effective.configuration).map(\.description)
         return answer(
             to: Change(revision: store.number, counts: counts), changed, warnings: next.effective.notices,
@@ -59,7 +60,7 @@ extension Administrator {
     private static func listeners(of configuration: Configuration) -> [(path: String, address: SocketAddress)] {
         let parts: [(String, [SocketAddress])] = [
             ("socks.listen", configuration.socks?.listen ?? []), ("http.listen", configuration.http?.listen ?? []),
-            ("push.listen", configuration.push?.listen ?? []),
+            ("push.listen", configuration.push?.listen ?? []), ("metrics.listen", configuration.metrics?.listen ?? []),
         ]
         return parts.flatMap { part in part.1.map { (part.0, $0) } }
     }

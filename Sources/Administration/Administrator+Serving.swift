@@ -16,11 +16,15 @@ struct Watches: ~Copyable {
         static let control: UInt32 = 0
         static let neighbours: UInt32 = 1
         static let trial: UInt32 = 2
+        static let probes: UInt32 = 3
+        static let network: UInt32 = 4
     }
 
     var server: ControlServer
     /// Nil without netlink: there are no devices but those of addresses.
     var neighbours: NeighbourMonitor?
+    /// Nil without netlink: the way out is looked at when probes fail.
+    var network: NetworkMonitor?
 }
 
 extension Administrator {
@@ -29,7 +33,8 @@ extension Administrator {
         let settings = try settings()
         if let name = running.control?.group, GroupName.id(of: name) == nil { throw .group(name) }
         // Whoever finds the socket taken has not touched the machine's network yet.
-        var watches = Watches(server: try openDoors(settings), neighbours: try? NeighbourMonitor())
+        var watches = Watches(
+            server: try openDoors(settings), neighbours: try? NeighbourMonitor(), network: try? NetworkMonitor())
         var gateway = try start(settings)
         do throws(GatewayError) {
             try gateway.watch(watches.server.descriptor, as: Watches.Number.control)
@@ -37,6 +42,13 @@ extension Administrator {
                 try gateway.watch(watches.neighbours.value.descriptor, as: Watches.Number.neighbours)
             }
             if let trials { try gateway.watch(trials.bell.descriptor.number, as: Watches.Number.trial) }
+            if watches.network != nil {
+                for descriptor in watches.network.value.descriptors {
+                    try gateway.watch(descriptor, as: Watches.Number.network)
+                }
+            }
+            desk = try? HealthDesk(resolvingTargets: gateway.targetResolver)
+            if let desk { try gateway.watch(desk.prober.bell.descriptor.number, as: Watches.Number.probes) }
         } catch {
             gateway.stop()
             closeDoors()
@@ -59,13 +71,19 @@ extension Administrator {
     private mutating func run(_ gateway: inout Gateway, _ watches: inout Watches) -> Bool {
         while true {
             seeToIt(&gateway)
-            switch gateway.next(until: min(nextDeadline(), watches.server.deadline)) {
+            tendHealth(&gateway)
+            sendWaiting(&watches.server)
+            let deadline = min(nextDeadline(), watches.server.deadline, desk?.deadline ?? .never)
+            switch gateway.next(until: deadline) {
             case .ended(let isWanted):
                 closeDoors()
                 return isWanted
             case .reload: reload(&gateway)
             case .readable(Watches.Number.neighbours): follow(&watches.neighbours, &gateway)
             case .readable(Watches.Number.trial): judge(&gateway)
+            case .readable(Watches.Number.probes): collectProbes(&gateway)
+            case .readable(Watches.Number.network): follow(watches.network, &gateway)
+            case .upstreams: heedTraffic(&gateway)
             case .readable, .time: break
             }
             // Also when nothing came: connections that say nothing end.
@@ -73,10 +91,21 @@ extension Administrator {
         }
     }
 
+    /// Sends what was published and promised.
+    private mutating func sendWaiting(_ server: inout ControlServer) {
+        let now = Clock.now()
+        for event in outbox { server.publish(event, now: now) }
+        for delivery in deliveries { server.deliver(delivery.answer, for: delivery.promise, now: now) }
+        (outbox, deliveries) = ([], [])
+        eventMetrics.clients = server.streams
+    }
+
     /// The Unix socket, and TCP listeners for those who sign.
     private mutating func openDoors(_ settings: GatewaySettings) throws(StartupError) -> ControlServer {
         do throws(SystemCallError) {
-            var server = try ControlServer()
+            // The ids of each life are greater than those of the one before: no second has a million events.
+            let first = Int(Clock.unixTime().seconds) * 1_000_000
+            var server = try ControlServer(history: EventRing(first: first))
             if let control = running.control, let door = try unixDoor(control) {
                 try server.add(door)
                 socket = control.socket
@@ -84,6 +113,10 @@ extension Administrator {
             for address in running.push?.listen ?? [] {
                 let socket = try Socket.listen(on: address, backlog: 64, mark: settings.routing.direct.mark)
                 try server.add(ControlDoor(tcp: socket, allow: (running.push?.allow ?? []) + Self.loopback))
+            }
+            for address in running.metrics?.listen ?? [] {
+                let socket = try Socket.listen(on: address, backlog: 64, mark: settings.routing.direct.mark)
+                try server.add(ControlDoor(figures: socket, allow: (running.metrics?.allow ?? []) + Self.loopback))
             }
             return server
         } catch {
@@ -128,6 +161,7 @@ extension Administrator {
         }
         for notice in plan.effective.notices { gateway.say(.notice, "configuration") { $0.add("notice", notice) } }
         meetNeighbours(&gateway)
+        followHealth(&gateway)
     }
 
     /// When something has to be seen to at the latest; the calendar may jump, so it is looked at once a minute.

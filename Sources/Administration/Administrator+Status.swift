@@ -10,14 +10,18 @@ import Profiles
 import Routing
 
 extension Administrator {
-    func status(_ gateway: inout Gateway) -> ControlAnswer {
+    mutating func status(_ gateway: inout Gateway) -> ControlAnswer {
         let status = gateway.status()
         let seen = devices.devices
+        let traffic = trafficJSON(status.tally)
         return ControlAnswer(
             .members([
                 "version": .string(version), "gateway": .string(keys.gateway),
                 "uptime": .integer(Int(Clock.unixTime().seconds - startedAt.seconds)),
-                "profile": activeJSON(gateway), "revision": .integer(store.number), "pending": pendingJSON,
+                "profile": activeJSON(gateway), "upstream": Self.json(plan.active.upstream),
+                "health": healthJSON(of: plan.active.id), "uplink": uplinkJSON, "groups": groupsJSON,
+                "decrypts": decryptsJSON(plan.active.id, gateway), "traffic": traffic,
+                "revision": .integer(store.number), "pending": pendingJSON,
                 "devices": .members([
                     "seen": .integer(seen.count { $0.seen != nil }), "named": .integer(seen.count { $0.name != nil }),
                     "assigned": .integer(plan.effective.assignments.count),
@@ -36,7 +40,7 @@ extension Administrator {
                 "clock": .members(["synchronised": .boolean(clock.isSynchronised)]),
                 "resolvers": .strings(gateway.resolvers.map(\.description)),
                 "mark": mark.map { .integer(Int($0)) } ?? .null,
-                "reasons": Self.json(status.reasons), "counters": Self.json(status.counters),
+                "reasons": Self.json(status.tally.reasons), "counters": Self.json(status.counters),
             ]))
     }
 
@@ -50,6 +54,14 @@ extension Administrator {
             "mode": .string(plan.resolved.rules(of: profile.id).mode.rawValue), "capture": .string(capture.what),
             "captureBecause": capture.because.map(JSON.string), "upstream": .string(profile.upstream.words),
             "upstreamState": .string(gateway.condition(ofProfile: position).rawValue),
+        ])
+    }
+
+    private static func json(_ upstream: Profiles.Upstream) -> JSON {
+        .members([
+            "type": .string(upstream.type.rawValue), "kind": .string(upstream.kind.rawValue),
+            "host": upstream.server.map { .string($0.hostText) } ?? .null,
+            "port": upstream.server.map { .integer(Int($0.port)) } ?? .null,
         ])
     }
 
@@ -69,6 +81,15 @@ extension Administrator {
 
     private static func json(_ counts: [String: Int]) -> JSON {
         .object(counts.sorted { $0.key < $1.key }.map { JSON.Member($0.key, .integer($0.value)) })
+    }
+}
+
+extension Profiles.Upstream.Server {
+    fileprivate var hostText: String {
+        switch host {
+        case .address(let address): "\(address)"
+        case .name(let name): name
+        }
     }
 }
 

@@ -96,7 +96,7 @@ extension Administrator {
         let next = try planned(state)
         let change = try change(to: next, note, drain: manner.drain, &gateway)
         let profile = profile(after: target)
-        return ControlAnswer(
+        let answer = ControlAnswer(
             .members([
                 "revision": .integer(change.revision), "profile": .string(profile),
                 "moved": .integer(target.moved.count),
@@ -108,6 +108,7 @@ extension Administrator {
                 "until": target.until.map { .integer(Int($0)) } ?? .null, "flows": change.counts.json,
                 "pending": pendingJSON, "warnings": .strings(warnings(of: profile, gateway)), "link": link,
             ]))
+        return preflighted(answer, to: profile, gateway)
     }
 
     /// The profile that those who were moved have now.

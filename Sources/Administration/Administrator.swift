@@ -12,6 +12,7 @@ public import Capture
 import Control
 import Devices
 public import Gateway
+import Health
 import LinuxIO
 public import Profiles
 import Routing
@@ -37,6 +38,20 @@ public struct Administrator {
     var lookedAt: Int64 = 0
     /// What was found out about upstreams that a change has brought; nil without a descriptor for it.
     let trials = try? Trials()
+    /// Who looks after upstreams; nil before the gateway runs, and without a descriptor for it.
+    var desk: HealthDesk?
+    var refusals = CertificateRefusals()
+    /// Pushes whose effect on the colour is waited for, by the profile.
+    var judged: [String: JudgedPush] = [:]
+    var meter = TrafficMeter()
+    /// Who listens, as of the last turn of the loop.
+    var eventMetrics = MetricsPage.Events()
+    /// Events and answers that leave with the next turn of the loop.
+    var outbox: [ControlEvent] = []
+    var deliveries: [(promise: UInt64, answer: ControlAnswer)] = []
+    /// The promises that are kept when a probe ends, by its number, and the requests that they answer.
+    var promises: [UInt64: [UInt64]] = [:]
+    var waiting: [UInt64: ControlRequest] = [:]
     /// The path of the control socket that is listened at, and why there is none although there should be.
     var socket: String?
     var doorTrouble: String?

@@ -45,6 +45,7 @@ extension Translation {
         upstream.policy.refused = pools(resolved.configuration)
         var settings = RoutingSettings.Profile(
             id: profile.id, upstream: upstream, rules: resolved.rules(of: profile.id))
+        settings.group = profile.upstream.group.map { group(of: $0, resolved.configuration) }
         settings.connectName = profile.routes.connectName == .sni ? .sni : .evidence
         settings.sniff =
             switch profile.routes.sniff {
@@ -55,6 +56,15 @@ extension Translation {
         if profile.routes.capture == .addresses { settings.capturedNames = names(in: profile.routes.domains) }
         settings.letsDatagramsOut = profile.routes.udp == .direct
         return settings
+    }
+
+    private static func group(of options: GroupOptions, _ configuration: Configuration) -> RoutingSettings.Group {
+        let members = options.members.compactMap { id in position(of: id, configuration).map { (position: $0, id: id) }
+        }
+        var group = RoutingSettings.Group(members: members.map(\.position), ids: members.map(\.id))
+        group.isBalanced = options.choose == .balance
+        group.goesDirect = options.whenDown == .direct
+        return group
     }
 
     /// The names of a list that are one name each; what matches by pattern has no address.

@@ -5,6 +5,7 @@ import Bytes
 import Control
 import Devices
 import Gateway
+import Health
 import LinuxIO
 import Profiles
 import Synchronization
@@ -52,11 +53,30 @@ final class Trials: Sendable {
     }
 }
 
+/// A push to a profile whose upstream was green.
+struct JudgedPush {
+    var revision: Int
+    var former: Int
+}
+
 extension Administrator {
+    /// Takes a push back when the profile's colour has become worse by it: that is, by an answer, and not because one try
+    /// was lost.
+    mutating func judge(_ change: HealthChange, of profile: String, _ gateway: inout Gateway) {
+        guard let push = judged[profile] else { return }
+        let isSure = change.colour == .red || change.colour == .yellow && change.cause?.isAnswer ?? false
+        guard isSure || change.colour == .green else { return }
+        judged[profile] = nil
+        guard change.colour != .green, store.number == push.revision, plan.lab.unconfirmed == nil else { return }
+        let undone = LabState.Unconfirmed(revision: push.revision, former: push.former, until: 0)
+        takeBack(undone, because: change.sentence(profile), &gateway)
+    }
+
     /// Tries the upstreams that are in use since a push, and were not, or were others, before it; returns what whoever
     /// pushed should know.
-    func tryUpstreams(
-        of revision: Int, former: Int, since before: Plan, _ gateway: borrowing Gateway
+    mutating func tryUpstreams(
+        of revision: Int, former: Int, since before: Plan, _ coloursBefore: [String: Colour],
+        _ gateway: borrowing Gateway
     ) -> [String] {
         let used = Set([plan.active.id] + plan.effective.assignments.map(\.profile))
         var words: [String] = []
@@ -65,6 +85,9 @@ extension Administrator {
                 let position = plan.position(of: profile.id), profile.upstream.server != nil, let trials
             else { continue }
             trials.begin(gateway.routing.profiles[position], revision: revision, former: former)
+            if coloursBefore[profile.id] == .green {
+                judged[profile.id] = JudgedPush(revision: revision, former: former)
+            }
             words.append(
                 "\(profile.upstream.words) is tried now: if it doesn't answer, revision \(revision) is taken back")
         }

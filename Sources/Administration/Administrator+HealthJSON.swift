@@ -1,0 +1,143 @@
+/// Health as the control API shows it.
+
+import Bytes
+import Control
+import Gateway
+import Health
+import LinuxIO
+import Profiles
+import Upstreams
+
+extension Administrator {
+    /// How a profile's upstream is; of a group the one that is asked first.
+    func healthJSON(of profile: String) -> JSON {
+        guard let group = desk?.groups[profile] else { return healthJSON(of: desk?.watched[profile], profile) }
+        guard let first = group.choice.order.first else {
+            let sentence = "none of its upstreams gets through: \(group.options.members.joined(separator: ", "))"
+            return .members([
+                "colour": .string(Colour.red.rawValue),
+                "cause": .members(["code": "all_red", "text": .string(sentence)]), "note": .null, "since": .null,
+                "layers": .members(["connect": .null, "request": .null, "traffic": .null]), "nextProbe": .null,
+            ])
+        }
+        let member = group.options.members[first]
+        return healthJSON(of: desk?.watched[member], member)
+    }
+
+    /// The colour and the cause alone, for lists.
+    func healthSummary(of profile: String) -> JSON {
+        let health = healthJSON(of: profile)
+        return .members(["colour": health["colour"] ?? .null, "cause": health["cause"] ?? .null])
+    }
+
+    private func healthJSON(of one: Watched?, _ profile: String) -> JSON {
+        guard let one else {
+            return .members([
+                "colour": .string(Colour.grey.rawValue), "cause": Self.json(Cause.neverTried, profile), "note": .null,
+                "since": .null, "layers": .members(["connect": .null, "request": .null, "traffic": .null]),
+                "nextProbe": .null,
+            ])
+        }
+        let report = one.health.report
+        return .members([
+            "colour": .string(report.colour.rawValue), "cause": Self.json(report.cause, profile),
+            "note": report.note.map(JSON.string) ?? .null, "since": .integer(Self.time(report.since)),
+            "layers": .members([
+                "connect": Self.json(report.connect, profile), "request": Self.json(report.request, profile),
+                "traffic": Self.json(report.traffic, profile),
+            ]),
+            "lastGood": report.lastGood.map { .integer(Self.time($0)) } ?? .null,
+            "nextProbe": one.health.nextRound.map { .integer(Self.time($0)) } ?? .null,
+        ])
+    }
+
+    private static func json(_ layer: LayerReport?, _ profile: String) -> JSON {
+        guard let layer else { return .null }
+        var failure: Cause?
+        if case .bad(let cause) = layer.outcome { failure = cause }
+        return .members([
+            "ok": .boolean(failure == nil), "ms": layer.latency.map { .integer(Int($0.milliseconds)) } ?? .null,
+            "at": .integer(time(layer.at)), "misses": .integer(layer.misses), "cause": json(failure, profile),
+        ])
+    }
+
+    static func json(_ cause: Cause?, _ profile: String) -> JSON {
+        guard let cause else { return .null }
+        return .members(["code": .string(cause.word), "text": .string(cause.sentence(profile))])
+    }
+
+    /// Seconds since 1970 of a moment on the monotonic clock.
+    private static func time(_ moment: Instant) -> Int {
+        let distance = moment == .never ? Interval.zero : moment - Clock.now()
+        return Int(Clock.unixTime().seconds) + Int(distance.nanoseconds / 1_000_000_000)
+    }
+
+    /// The groups among the profiles.
+    var groupsJSON: JSON {
+        guard let desk else { return .array([]) }
+        return .array(
+            desk.groups.sorted { $0.key < $1.key }.map { id, group in
+                let names = group.options.members
+                let members = names.map { member in
+                    JSON.members([
+                        "id": .string(member),
+                        "colour": .string((desk.watched[member]?.health.report.colour ?? .grey).rawValue),
+                    ])
+                }
+                let chosen = group.choice.order.first.map { JSON.string(names[$0]) } ?? .null
+                return .members([
+                    "profile": .string(id), "choose": .string(group.options.choose.rawValue),
+                    "members": .array(members), "chosen": chosen,
+                ])
+            })
+    }
+
+    /// Who signs what comes through a profile's upstream, where that is not the hosts' own authorities.
+    func decryptsJSON(_ profile: String, _ gateway: borrowing Gateway) -> JSON {
+        guard let one = desk?.watched[profile] else { return .null }
+        var members: [JSON.Member] = []
+        if case .issuer(let name)? = one.certificate { members.append(JSON.Member("issuer", .string(name))) }
+        guard !members.isEmpty || one.upstream.decrypts(at: Clock.now()) else { return .null }
+        members.append(JSON.Member("refused", .boolean(one.upstream.decrypts(at: Clock.now()))))
+        return .object(members)
+    }
+
+    var uplinkJSON: JSON {
+        let trouble = desk?.uplinkTrouble
+        return .members(["up": .boolean(trouble == nil), "words": trouble.map(JSON.string) ?? .null])
+    }
+
+    /// What flows carry, all of it and in a second.
+    mutating func trafficJSON(_ tally: FlowTally) -> JSON {
+        let rates = meter.take(up: tally.octetsUp, down: tally.octetsDown, at: Clock.now())
+        return .members([
+            "up": .integer(Int(clamping: tally.octetsUp)), "down": .integer(Int(clamping: tally.octetsDown)),
+            "upRate": .integer(rates.up), "downRate": .integer(rates.down),
+        ])
+    }
+}
+
+/// How fast two counters grow, as seen by whoever looks now and then.
+struct TrafficMeter {
+    private var last: (up: UInt64, down: UInt64, at: Instant)?
+    private var rates = (up: 0, down: 0)
+
+    /// Looks more often than this, and two that look in turn would spoil each other's figures.
+    static let shortest = Interval.milliseconds(900)
+
+    /// Takes the counters; returns octets a second since they were last looked at.
+    mutating func take(up: UInt64, down: UInt64, at now: Instant) -> (up: Int, down: Int) {
+        guard let former = last else {
+            last = (up, down, now)
+            return rates
+        }
+        let time = now - former.at
+        guard time >= Self.shortest else { return rates }
+        let perSecond = { (from: UInt64, to: UInt64) in
+            Int(Double(to >= from ? to - from : 0) * 1e9 / Double(time.nanoseconds))
+        }
+        rates = (perSecond(former.up, up), perSecond(former.down, down))
+        last = (up, down, now)
+        return rates
+    }
+}
