@@ -85,9 +85,9 @@ extension LabTests {
     @Suite("bulk data")
     struct BulkTests {
         @Test(
-            "1 GiB each way arrives as it was sent, by tunnel and by SOCKS5, with one worker and with three",
-            arguments: [1, 3])
-        func gibibyte(workers: Int) throws {
+            "1 GiB each way arrives as it was sent, by tunnel and by SOCKS5, with one worker; and a quarter with three",
+            arguments: [(1, 1 << 30), (3, LongRun.rounds(1 << 28, long: 1 << 30))])
+        func gibibyte(workers: Int, count: Int) throws {
             let lab = try Lab()
             let origins = try Origins(lab, [.transfer])
             let proxy = try Upstream.embedded.start(in: lab)
@@ -99,8 +99,8 @@ extension LabTests {
                 })
             for way in Way.allCases {
                 let client = LabClient(lab, origins, way, authority: origins.authority)
-                try client.transfer("up", 1 << 30)
-                try client.transfer("down", 1 << 30)
+                try client.transfer("up", count)
+                try client.transfer("down", count)
             }
             #expect(daemon.isRunning)
             withExtendedLifetime(proxy) {}

@@ -463,8 +463,11 @@ def without_descriptors():
             return sum(map(int, stat.read().rsplit(")", 1)[1].split()[11:13])) / os.sysconf("SC_CLK_TCK")
 
     limits = resource.prlimit(PID, resource.RLIMIT_NOFILE)
-    # The lowest free number is what the next descriptor gets.
-    taken = {int(number) for number in os.listdir(f"/proc/{PID}/fd")}
+    # The lowest free number is what the next descriptor gets; those of probes come and go.
+    taken = set(range(1 << 20))
+    for _ in range(10):
+        taken &= {int(number) for number in os.listdir(f"/proc/{PID}/fd")}
+        time.sleep(0.1)
     lowest = next(number for number in range(1 << 20) if number not in taken)
     resource.prlimit(PID, resource.RLIMIT_NOFILE, (lowest, limits[1]))
     try:

@@ -5,6 +5,8 @@
     load.py short HOST PORT COUNT AT-ONCE             connect, a byte each way, close
     load.py abort HOST PORT COUNT AT-ONCE SEED        reset at a random point of the connection's life
     load.py hold HOST PORT COUNT SECONDS              open all, hold them, a byte each way on each, close
+    load.py paced HOST PORT RATE SECONDS              as `short`, so many a second whatever becomes of them; each that
+                                                      fails is told with the times of its begin and end (Unix, s)
     load.py steady HOST PORT SECONDS                  one after the other, 20 ms apart; the slowest is what counts
 """
 import asyncio
@@ -134,6 +136,31 @@ async def hold(address, count, seconds):
     return about
 
 
+async def paced(address, rate, seconds):
+    failures, good, tasks = [], 0, []
+
+    async def one():
+        nonlocal good
+        began = time.time()
+        try:
+            connection = await connected(address, 10)
+            with connection:
+                loop = asyncio.get_running_loop()
+                await loop.sock_sendall(connection, b"x")
+                if not await asyncio.wait_for(loop.sock_recv(connection, 64), 10):
+                    raise EOFError
+            good += 1
+        except (OSError, EOFError, asyncio.TimeoutError) as error:
+            failures.append({"began": began, "ended": time.time(), "why": name(error)})
+
+    start = time.monotonic()
+    for number in range(int(rate * seconds)):
+        await asyncio.sleep(max(0, start + number / rate - time.monotonic()))
+        tasks.append(asyncio.create_task(one()))
+    await asyncio.gather(*tasks)
+    return {"good": good, "failures": failures}
+
+
 async def steady(address, seconds):
     results, times, until = collections.Counter(), [], time.monotonic() + seconds
     while time.monotonic() < until:
@@ -167,7 +194,7 @@ async def main():
     port, *numbers = map(int, numbers)
     if verb == "serve":
         await serve(host, port)
-    work = {"short": short, "abort": abort, "hold": hold, "steady": steady}[verb]
+    work = {"short": short, "abort": abort, "hold": hold, "paced": paced, "steady": steady}[verb]
     print(json.dumps(await work((host, port), *numbers)), flush=True)
 
 

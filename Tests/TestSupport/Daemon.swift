@@ -14,6 +14,8 @@ public final class Daemon {
         public var profiles = ""
         /// Further keys of the profile.
         public var profile = ""
+        /// Scripted upstreams count their connections, so nobody probes unless a test is about that.
+        public var isProbed = false
         /// Keys of `socks` behind `listen` and `allow`.
         public var socks = ""
         public var limits = ""
@@ -47,7 +49,8 @@ public final class Daemon {
               control: { socket: "\(socket)" },
               \(more.contains("state:") ? "" : "state: \"\(state)\",")
               \(more)
-              profiles: [{ id: "lab", name: "Lab", upstream: \(upstream), \(profile) }, \(profiles)],
+              profiles: [{ id: "lab", name: "Lab", upstream: \(upstream), \(isProbed ? "" : "health: false,") \(profile) },
+                \(profiles)],
               active: "lab"
             }
             """

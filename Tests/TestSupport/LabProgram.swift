@@ -42,6 +42,13 @@ public final class LabProgram {
             errors: try FileHandle(forWritingTo: errorFile))
     }
 
+    /// Starts a program beside the test, in no namespace; as `Command.run`, for one that the test goes on with.
+    public convenience init(beside arguments: [String], in directory: String) throws {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let place = URL(fileURLWithPath: directory)
+        try self.init(arguments, in: place, environment: ["PATH": path, "LC_ALL": "C.UTF-8"])
+    }
+
     deinit {
         end(.kill)
         for file in [inputFile, outputFile, errorFile] { try? FileManager.default.removeItem(at: file) }
@@ -74,6 +81,9 @@ public final class LabProgram {
         case terminate = 15
         case userSignal = 10
         case hangUp = 1
+        /// It keeps what it has and does nothing, until it may go on.
+        case stop = 19
+        case goOn = 18
     }
 
     /// Sends a signal to the program, if it is still there.
