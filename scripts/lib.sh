@@ -15,7 +15,7 @@ run_packages=(iproute2 nftables conntrack curl)
 test_packages=(
     util-linux ethtool iputils-ping tcpdump openssl git openssh-client openssh-server squid tinyproxy mitmproxy
     dnsmasq-base bind9-dnsutils chromium-headless-shell iptables zbar-tools qrencode librsvg2-bin
-    python3 python3-h2 python3-hypercorn python3-jsonschema python3-venv python3-websockets shellcheck
+    prometheus python3 python3-h2 python3-hypercorn python3-jsonschema python3-venv python3-websockets shellcheck tmux
 )
 # What they run that Debian doesn't have, from PyPI.
 python_packages=(schemathesis==4.32.5)
