@@ -103,9 +103,14 @@ extension Administrator {
             try checkProfile(id, path: "profiles")
             throw ControlError(.conflict, "\(id) is a profile of the configuration file: it is taken out there")
         }
+        let isHidden = plan.effective.hiddenProfiles.contains(id)
+        let groups = isHidden ? [] : plan.effective.configuration.groups(with: id)
+        guard groups.isEmpty else {
+            let names = groups.joined(separator: ", ")
+            throw ControlError(.conflict, "\(id) is a member of \(names); expected it to be taken out there first")
+        }
         var state = plan.lab
         state.profiles.removeAll { $0.id == id }
-        let isHidden = plan.effective.hiddenProfiles.contains(id)
         let users = isHidden ? [] : state.assignments.filter { $0.profile == id }
         let isActive = !isHidden && plan.active.id == id
         if !users.isEmpty || isActive {

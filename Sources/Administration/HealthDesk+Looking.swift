@@ -14,11 +14,13 @@ extension HealthDesk {
         var news: [HealthNews] = []
         if uplinkDueAt <= now { news += lookAtUplink(at: now) }
         for id in watched.keys.sorted() where (watched[id]?.deadline ?? .never) <= now {
-            if let since = watched[id]?.unusedSince, now - since > Self.interest {
+            if let since = watched[id]?.unusedSince, now - since >= Self.interest {
                 forget(id)
                 continue
             }
-            if let change = watched[id]?.health.refresh(at: now) { news.append(.health(profile: id, change)) }
+            // That something which nobody uses grows old is no news.
+            let change = watched[id]?.health.refresh(at: now)
+            if let change, watched[id]?.unusedSince == nil { news.append(.health(profile: id, change)) }
             if watched[id]?.health.round(at: now) ?? false { probe(id, at: now) }
         }
         return news + settle(at: now)
@@ -56,14 +58,13 @@ extension HealthDesk {
     private mutating func take(_ result: ProbeResult, of id: String, at now: Instant) -> [HealthNews] {
         var news: [HealthNews] = []
         watched[id]?.ticket = nil
-        watched[id]?.steps = result.steps
         if let look = result.certificate {
             watched[id]?.certificate = look
             watched[id]?.certificateAt = now
         }
         let samples = [result.connect, result.request].compactMap(\.self)
         if case .good? = result.request?.outcome { watched[id]?.upstream.noteProbe(getsThrough: true) }
-        if samples.contains(where: { $0.mayBeOurs }) { news += lookAtUplink(at: now) }
+        if samples.contains(where: { $0.mayBeOurs }) { news += doubtUplink(at: now) }
         if let upstream = watched[id]?.upstream {
             watched[id]?.health.note(otherHosts: upstream.hostsOpened(since: now - .seconds(60)))
         }
@@ -71,6 +72,7 @@ extension HealthDesk {
             if let change = watched[id]?.health.take(sample, at: now) { news.append(.health(profile: id, change)) }
         }
         if let change = watched[id]?.health.finished(at: now) { news.append(.health(profile: id, change)) }
+        if watched[id]?.unusedSince != nil { watched[id]?.health.rest() }
         return news
     }
 
@@ -80,9 +82,11 @@ extension HealthDesk {
         for id in watched.keys.sorted() {
             guard let one = watched[id] else { continue }
             let traffic = one.upstream.traffic
-            for sample in one.traffic.samples(until: traffic) {
-                if sample.mayBeOurs { news += lookAtUplink(at: now) }
-                watched[id]?.health.note(otherHosts: one.upstream.hostsOpened(since: now - .seconds(60)))
+            let samples = one.traffic.samples(until: traffic)
+            guard !samples.isEmpty else { continue }
+            if samples.contains(where: { $0.mayBeOurs }) { news += doubtUplink(at: now) }
+            watched[id]?.health.note(otherHosts: one.upstream.hostsOpened(since: now - .seconds(60)))
+            for sample in samples {
                 if let change = watched[id]?.health.take(sample, at: now) { news.append(.health(profile: id, change)) }
             }
             watched[id]?.traffic = traffic
@@ -90,8 +94,15 @@ extension HealthDesk {
         return news + settle(at: now)
     }
 
+    /// Looks at the way out because something was missed, unless that was done a moment ago.
+    private mutating func doubtUplink(at now: Instant) -> [HealthNews] {
+        if let seen = uplinkSeenAt, now - seen < Self.uplinkPause { return [] }
+        return lookAtUplink(at: now)
+    }
+
     /// Looks whether the gateway itself has a way out; over another way everything is tried anew.
     mutating func lookAtUplink(at now: Instant) -> [HealthNews] {
+        uplinkSeenAt = now
         uplinkDueAt = now + Self.uplinkInterval
         // Without a descriptor to ask with nothing is known; it is asked again.
         guard let network = try? KernelNetwork.read() else { return [] }

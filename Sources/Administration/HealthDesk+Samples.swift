@@ -50,14 +50,21 @@ extension Cause {
 extension HealthOptions {
     /// What a probe asks for.
     var probePage: ProbePage? {
-        guard let page, var probe = try? ProbePage(url: page.url.description) else { return nil }
-        probe.statuses = page.statuses
-        probe.body = page.body
+        guard var probe = page.map(ProbePage.init) else { return nil }
         switch via {
         case .auto: probe.via = .auto
         case .connect: probe.via = .connect
         case .absolute: probe.via = .absolute
         }
         return probe
+    }
+}
+
+extension ProbePage {
+    /// A page of a configuration or a list.
+    init(_ page: HealthOptions.Page) {
+        self.init(Target(host: Wire.Host(page.url.host), port: page.url.port), path: page.url.target)
+        statuses = page.statuses
+        body = page.body
     }
 }

@@ -31,8 +31,6 @@ struct Watched {
     var unusedSince: Instant?
     /// The number of the round that is under way.
     var ticket: UInt64?
-    /// The steps of the last round.
-    var steps: [ProbeStep] = []
     /// Who signs what comes through it, and when that was looked at.
     var certificate: CertificateLook?
     var certificateAt: Instant?
@@ -49,7 +47,10 @@ struct Watched {
         traffic = upstream.traffic
     }
 
-    var deadline: Instant { min(health.deadline, giveUp.deadline) }
+    var deadline: Instant {
+        let end = unusedSince.map { $0 + HealthDesk.interest } ?? .never
+        return min(health.deadline, giveUp.deadline, end)
+    }
 }
 
 /// A group, and which of its members are asked.
@@ -97,15 +98,19 @@ struct HealthDesk {
     var uplinkTrouble: String?
     /// The default routes, as they were last seen.
     var waysOut: [KernelRoute]?
+    /// When it was last looked at.
+    var uplinkSeenAt: Instant?
     /// When it is looked at again while it is missing.
     var uplinkDueAt = Instant.never
 
-    /// How long a profile that somebody has asked about is looked after.
+    /// How long is remembered what nobody uses any more, or has only asked about; it is not probed by itself.
     static let interest = Interval.seconds(300)
     /// How long a look at a certificate counts.
     static let certificateInterval = Interval.seconds(900)
     /// While the way out is missing it is looked for this often.
     static let uplinkInterval = Interval.seconds(1)
+    /// What users' streams miss comes in bursts, and the kernel is not asked for each of them.
+    static let uplinkPause = Interval.milliseconds(200)
 
     init(resolvingTargets resolver: TargetResolver?) throws(SystemCallError) {
         prober = try Prober(resolvingTargets: resolver)
@@ -155,6 +160,7 @@ struct HealthDesk {
             watched[id]?.unusedSince = nil
         } else if watched[id]?.unusedSince == nil {
             watched[id]?.unusedSince = now
+            watched[id]?.health.rest()
         }
     }
 
@@ -168,6 +174,8 @@ struct HealthDesk {
         watched[id] = Watched(
             id, gateway.upstream(ofProfile: position), options, seed: random.next(), at: now)
         watched[id]?.health.hurry(at: now)
+        // Somebody has only asked; `follow` knows better.
+        watched[id]?.unusedSince = Self.profilesInUse(plan).contains(id) ? nil : now
         return true
     }
 

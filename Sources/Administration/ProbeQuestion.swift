@@ -58,15 +58,12 @@ extension Administrator {
     ) throws(ControlError) -> ControlAnswer {
         var pages: [ProbePage] = []
         for url in urls {
-            do throws(ProbeListError) {
+            do throws(PageListError) {
                 // In the notation of a list: a page may be right with another status, or with a text.
-                pages += try ProbePage.list(url)
+                pages += try PageList.read(url).map(ProbePage.init)
             } catch {
-                throw ControlError(.badValue, "urls: \(url): \(error.message)", path: "urls")
+                throw ControlError(.badValue, "urls: \(error.words)", path: "urls")
             }
-        }
-        guard !pages.isEmpty else {
-            throw ControlError(.badValue, "urls: found no page; expected an http URL", path: "urls")
         }
         let search = PageSearch(profile: id, choice: ProbeChoice(pages))
         guard let ticket = beginPage(of: search, gateway) else {

@@ -126,12 +126,7 @@ enum Translation {
 
     private static func kind(of upstream: Profiles.Upstream) -> UpstreamSettings.Kind {
         guard let server = upstream.server else { return .direct }
-        let host: Wire.Host =
-            switch server.host {
-            case .address(let address): .address(address)
-            case .name(let name): .name(name)
-            }
-        let target = Target(host: host, port: server.port)
+        let target = Target(host: Wire.Host(server.host), port: server.port)
         return upstream.type == .socks5 ? .socks5(server: target) : .http(server: target)
     }
 
@@ -170,6 +165,16 @@ enum Translation {
         case .all: .all
         case .failed: .failed
         case .none: .none
+        }
+    }
+}
+
+extension Wire.Host {
+    /// A host of the configuration.
+    init(_ host: Profiles.Upstream.Host) {
+        switch host {
+        case .address(let address): self = .address(address)
+        case .name(let name): self = .name(name)
         }
     }
 }

@@ -24,7 +24,7 @@ public enum Answer: Equatable, Sendable {
     case link
     case probed
     /// One of these pages, by its URL.
-    case pageChosen([ListedPage])
+    case pageChosen([HealthOptions.Page])
     case capturing
     case captured
     /// Shown as JSON, one member a line; where that is not possible the text is empty, and the answer itself is shown.

@@ -1,5 +1,7 @@
 /// Commands that look after upstreams: trying them, and watching them.
 
+internal import Profiles
+
 extension CommandTable {
     static let health: [CommandDescription] = [
         CommandDescription(

@@ -1,5 +1,7 @@
 /// What a probe has found: each step with its time and its error, then the colour that comes of it.
 
+internal import Profiles
+
 struct ProbeText {
     let found: Found
     let style: Style
@@ -35,7 +37,7 @@ struct ProbeText {
 
     /// The page that was chosen stands alone on standard output, as the profile's setting; why others were not is said
     /// beside it.
-    func chosen(among pages: [ListedPage]) -> Rendered {
+    func chosen(among pages: [HealthOptions.Page]) -> Rendered {
         var warnings: [String] = []
         for page in found["tried"].elements where page["ok"].flag != true {
             let cause = page["cause"]["text"].text ?? page["cause"].text ?? "it does not answer as it should"
@@ -45,7 +47,9 @@ struct ProbeText {
             warnings.append("found no page that answers through this proxy; name one of your own network's")
             return Rendered("", warnings: warnings, exitCode: ExitCode.failed)
         }
-        let page = pages.first { $0.url == chosen } ?? ListedPage(url: chosen)
+        guard let page = pages.first(where: { $0.url.description == chosen }) else {
+            return Rendered(chosen + "\n", warnings: warnings)
+        }
         return Rendered(page.setting + "\n", warnings: warnings)
     }
 }

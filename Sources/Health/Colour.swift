@@ -10,14 +10,4 @@ public enum Colour: String, CaseIterable, Sendable {
     case red
     /// Nobody has tried it, or there is nothing to try it with.
     case grey
-
-    /// How bad it is, for what is compared: green, grey, yellow, red.
-    public var severity: Int {
-        switch self {
-        case .green: 0
-        case .grey: 1
-        case .yellow: 2
-        case .red: 3
-        }
-    }
 }

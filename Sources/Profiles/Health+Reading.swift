@@ -113,7 +113,9 @@ extension Section {
                 let hint = value.isText ? "numbers stand without quotes" : nil
                 throw error(.wrongType, key, found: value.kind, expected: expected, hint: hint, at: value)
             }
-            guard let status = number.integer, (200...599).contains(status), !statuses.contains(status) else {
+            guard let status = number.integer, HealthOptions.Page.possibleStatuses.contains(status),
+                !statuses.contains(status)
+            else {
                 let isTwice = number.integer.map(statuses.contains) ?? false
                 throw error(
                     .badValue, key, found: Shown.number(number) + (isTwice ? " twice" : ""), expected: expected,

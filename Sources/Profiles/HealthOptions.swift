@@ -28,6 +28,9 @@ public struct HealthOptions: Equatable, Sendable {
         /// A text that the answer's body has in it; each `*` stands for any octets, or for none.
         public var body: String?
 
+        /// What a last answer can have: an interim one is never that (RFC 9110, section 15.2).
+        static let possibleStatuses = 200...599
+
         public init(_ url: PageURL) { self.url = url }
     }
 

@@ -27,9 +27,14 @@ public struct ProbePage: Equatable, Sendable {
         self.path = path
     }
 
+    /// Its host, and its port where that is not 80 (RFC 9110, section 4.2.3).
+    private var authority: String { target.port == 80 ? "\(target.host)" : "\(target)" }
+
+    /// The page's URL.
+    public var url: String { "http://\(authority)\(path)" }
+
     /// Appends the request; the connection ends with its answer, and no cache may give it.
     func writeRequest(inAbsoluteForm isAbsolute: Bool, credentials: BasicCredentials?, into output: inout [UInt8]) {
-        let authority = target.port == 80 ? "\(target.host)" : "\(target)"
         let path = path.hasPrefix("/") ? path : "/" + path
         let lines = [
             "GET \(isAbsolute ? "http://\(authority)" : "")\(path) HTTP/1.1", "Host: \(authority)",

@@ -17,8 +17,6 @@ public struct UpstreamTraffic: Sendable {
     public var lastFailure: DialFailure?
     /// How long the last dial that it let through has taken.
     public var lastTime = Interval.zero
-    /// All of them together.
-    public var totalTime = Interval.zero
     /// The last target that it let through which speaks TLS, by its port.
     public var lastSecure: Target?
 
@@ -49,7 +47,6 @@ final class TrafficBook: Sendable {
             content.traffic.opened += 1
             content.traffic.misses = 0
             content.traffic.lastTime = time
-            content.traffic.totalTime = content.traffic.totalTime + time
             if target.port == 443 { content.traffic.lastSecure = target }
             for place in content.hosts.indices where content.hosts[place].hash == hash {
                 content.hosts[place].at = now

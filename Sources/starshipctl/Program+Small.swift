@@ -35,7 +35,7 @@ extension Program {
         } catch {
             throw Failure("\(error)")
         }
-        let pages: [ListedPage]
+        let pages: [HealthOptions.Page]
         do throws(PageListError) {
             pages = try PageList.read(String(decoding: octets, as: UTF8.self))
         } catch {

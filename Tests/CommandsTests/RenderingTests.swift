@@ -144,9 +144,8 @@ struct RenderingTests {
         #expect(list.map(\.setting) == settings)
         let wrong: [(String, String)] = [
             ("", "line 1: found no page; expected one a line"),
-            ("http://a/\nb/\n", "line 2: found no URL; expected one such as http://host/path"),
-            ("http://a/ 99", "line 1: found no statuses; expected some of 100 to 599, with commas between them"),
-            (String(repeating: "http://a/\n", count: 33), "line 1: found 33 pages; expected at most 32"),
+            ("http://a/ 99", "line 1: found no statuses; expected some of 200 to 599, with commas between them"),
+            (String(repeating: "http://a/\n", count: 33), "line 33: found more than 32 pages; expected fewer"),
         ]
         for (text, message) in wrong {
             let error = #expect(throws: PageListError.self) { try PageList.read(text) }
