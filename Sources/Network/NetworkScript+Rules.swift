@@ -21,6 +21,7 @@ private struct RuleFamily {
 
     private var plan: NetworkPlan { view.plan }
     private var fake: [IPPrefix] { plan.fake.filter { $0.base.isIPv4 == isIPv4 } }
+    private var captured: [IPPrefix] { plan.captured.filter { $0.base.isIPv4 == isIPv4 } }
 
     private func rule(
         _ priority: UInt32, from source: IPPrefix? = nil, to destination: IPPrefix? = nil, by incoming: String? = nil,
@@ -39,7 +40,10 @@ private struct RuleFamily {
             rules += view.exempt.filter { $0.isIPv4 == isIPv4 }.map {
                 rule(Priority.exempt, from: IPPrefix(host: $0), by: lan.interface, .goto(Priority.end))
             }
-            rules.append(rule(Priority.lent, by: lan.interface, marked: true, .lookup(NetworkNames.allTable)))
+            // Every packet that is forwarded asks each of these rules, so none is there without need.
+            if !plan.lent.isEmpty {
+                rules.append(rule(Priority.lent, by: lan.interface, marked: true, .lookup(NetworkNames.allTable)))
+            }
             for device in plan.devices where device.address.isIPv4 == isIPv4 {
                 let source = IPPrefix(host: device.address)
                 rules += capture(device.capture, Priority.device, from: source, by: lan.interface)
@@ -49,7 +53,8 @@ private struct RuleFamily {
                 rules += capture(lan.capture, Priority.interface, from: source, by: lan.interface)
             }
         }
-        return rules + [rule(Priority.end, .nothing)]
+        let isGone = rules.contains { if case .goto = $0.action { true } else { false } }
+        return isGone ? rules + [rule(Priority.end, .nothing)] : rules
     }
 
     /// Everybody on an interface; with one arm the uplink's packets come by it too, so the networks are named.
@@ -60,11 +65,11 @@ private struct RuleFamily {
     private func capture(
         _ capture: NetworkPlan.Capture, _ priority: UInt32, from source: IPPrefix?, by incoming: String
     ) -> [KernelRule] {
-        switch capture {
-        case .none:
-            fake.map { rule(priority, from: source, to: $0, by: incoming, .lookup(NetworkNames.namesTable)) }
-        case .names, .all: [rule(priority, from: source, by: incoming, .lookup(capture.table))]
+        // A rule that names the only prefixes of a table is cheaper than the table.
+        if capture == .none || capture == .names && captured.isEmpty {
+            return fake.map { rule(priority, from: source, to: $0, by: incoming, .lookup(NetworkNames.namesTable)) }
         }
+        return [rule(priority, from: source, by: incoming, .lookup(capture.table))]
     }
 
     /// This machine's own sockets ("iif lo"), but for those that bear our mark and for answers of its services; of

@@ -8,14 +8,16 @@ import TestSupport
 import Testing
 
 /// A gateway whose one upstream is looked after, and what can be done to it.
-struct HealthLab {
+final class HealthLab {
     static let isPossible = Upstream.tinyproxy.isAvailable && Lab.has("nft")
 
     let lab: Lab
-    let proxy: LabProgram
+    private(set) var proxy: LabProgram
     let faults: LabProgram
     let servers: LabProgram
     let daemon: Daemon
+    /// Where the gateway's password for the proxy stands.
+    let secret: URL
 
     /// The shortest interval that a profile may have, and how long a cause may take: an interval and 5 s.
     static let interval = 5.0
@@ -23,7 +25,7 @@ struct HealthLab {
 
     init(
         upstream: String? = nil, profiles: String = "", interval: String = "5s", timeout: String = "1s",
-        slow: String = "500ms", servers addresses: [String] = ["198.51.100.10"]
+        slow: String = "500ms", servers addresses: [String] = ["198.51.100.10"], password: String? = nil
     ) throws {
         lab = try Lab()
         servers = try lab.start(.origin, Lab.python(["routes.py", "serve"] + addresses))
@@ -31,11 +33,15 @@ struct HealthLab {
         proxy = try Upstream.tinyproxy.start(in: lab)
         try servers.waitFor("ready")
         try faults.waitFor("ready")
+        secret = lab.directory.appending(path: "secret")
+        if let password { try Self.write(password, to: secret) }
+        let user = password == nil ? "" : ", user: \"lab\", passwordFile: \"\(secret.path)\""
         daemon = try Daemon(
             lab,
             Daemon.Settings {
                 $0.upstream =
-                    upstream ?? "{ type: \"http\", host: \"proxy.example\", port: \(Upstream.tinyproxy.port) }"
+                    upstream
+                    ?? "{ type: \"http\", host: \"proxy.example\", port: \(Upstream.tinyproxy.port)\(user) }"
                 $0.profiles = profiles
                 $0.isProbed = true
                 $0.more = """
@@ -71,6 +77,20 @@ struct HealthLab {
     }
 
     // What is done to the way there
+
+    /// Ends the proxy as a power cut would.
+    func killProxy() { proxy.end(.kill) }
+
+    /// Starts the proxy anew, for those who know a user's password (`NAME PASSWORD`), or for all.
+    func startProxy(for user: String? = nil) throws {
+        proxy.end(.kill)
+        proxy = try Upstream.tinyproxy.start(in: lab, for: user)
+    }
+
+    static func write(_ password: String, to file: URL) throws {
+        try "\(password)\n".write(to: file, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+    }
 
     /// Runs a script of nft in the internet namespace, in a table that `undo` removes.
     func firewall(_ rules: String) throws {
@@ -125,6 +145,16 @@ extension LabTests {
         }
 
         static let faults: [Fault] = [
+            Fault(description: "the proxy is killed", expected: "red port_closed") {
+                $0.killProxy()
+            } undo: {
+                try $0.startProxy()
+            },
+            Fault(description: "the proxy wants a password that it does not get", expected: "red credentials_rejected") {
+                try $0.startProxy(for: "lab right")
+            } undo: {
+                try $0.startProxy()
+            },
             Fault(description: "accepting and silent: stopped", expected: "red proxy_silent") {
                 $0.proxy.signal(.stop)
             } undo: {
@@ -255,6 +285,48 @@ extension LabTests {
             #expect(status.contains("note"), "\(status)")
         }
 
+        @Test("a wrong password is red, is not tried again and again, and the right one heals it after a reload")
+        func password() throws {
+            let lab = try HealthLab(password: "wrong")
+            try lab.startProxy(for: "lab right")
+            #expect(try lab.seconds(until: "red credentials_rejected") != nil, "\(lab.seen)")
+            // Two more rounds: a directory behind the proxy would count each try.
+            usleep(11_000_000)
+            #expect(try lab.health() == "red credentials_rejected")
+            let refused = lab.proxy.output.split(separator: "\n").filter { $0.contains("Unauthorized") || $0.contains("auth") }
+            print(lab.proxy.output.suffix(3000), refused.count)
+            try HealthLab.write("right", to: lab.secret)
+            #expect(try lab.control("reload").status == 0)
+            #expect(try lab.seconds(until: "green") != nil, "\(lab.seen)")
+        }
+
+        @Test("the watch shows what a real daemon sees: the proxy's end, a switch by keys, and a daemon killed")
+        func watch() throws {
+            let spare = "{ id: \"spare\", upstream: { type: \"http\", host: \"10.77.0.2\", port: 10809 } }"
+            let lab = try HealthLab(profiles: spare)
+            let second = try Upstream.embedded.start(in: lab.lab)
+            let tmux = try Tmux(
+                ["\(Lab.binaries)/starshipctl", "--socket", Daemon.socket(lab.lab), "watch"], columns: 100, rows: 30)
+            try tmux.waitFor("● GREEN  lab")
+            let curl = ["curl", "-sS", "--max-time", "5", "http://198.51.100.10/"]
+            #expect(try lab.lab.run(.device, curl).output.hasPrefix("peer 10.78.0.1"))
+            lab.killProxy()
+            let red = try tmux.waitFor("● RED  lab", within: HealthLab.patience)
+            #expect(red.contains { $0.contains("nobody listens at the port of lab") }, "\(red)")
+            try tmux.press("2")
+            try tmux.waitFor("spare for whom?")
+            try tmux.press("a")
+            try tmux.waitFor("GREEN  spare", within: HealthLab.patience)
+            #expect(try lab.lab.run(.device, curl).output.hasPrefix("peer 10.78.0.1"))
+            #expect(lab.daemon.events("flow").last?.contains("spare") == true, "\(lab.daemon.events("flow"))")
+            lab.daemon.program.end(.kill)
+            try tmux.waitFor("NO DAEMON", within: 5)
+            try tmux.press("q")
+            let isOver = try Lab.wait(5) { try tmux.property("pane_dead") == "1" }
+            #expect(isOver)
+            withExtendedLifetime(second) {}
+        }
+
         @Test("an uplink that flaps is told and forgotten, and a link that loses a third is no green one")
         func badUplink() throws {
             let lab = try HealthLab(timeout: "4s", slow: "500ms")
@@ -312,7 +384,7 @@ extension LabTests {
                 .device, Lab.python(["load.py", "paced", "198.51.100.10", "443", "200", "6"]))
             usleep(2_500_000)
             let alive = Date().timeIntervalSince1970
-            lab.proxy.end(.kill)
+            lab.killProxy()
             let killed = Date().timeIntervalSince1970
             let result = try load.wait(within: 30)
             struct Outcome: Decodable {
@@ -365,7 +437,7 @@ extension LabTests {
         func traffic() throws {
             let lab = try HealthLab(interval: "300s")
             #expect(try lab.seconds(until: "green") != nil)
-            lab.proxy.end(.kill)
+            lab.killProxy()
             let died = Date()
             let curl = ["curl", "-sS", "--max-time", "2", "http://198.51.100.10/"]
             for _ in 0..<3 { _ = try lab.lab.run(.device, curl) }

@@ -73,39 +73,40 @@ import Testing
 
                 \tchain dns {
                 \t\ttype nat hook prerouting priority dstnat; policy accept;
+                \t\tiifname { "lan", "wlan0" } meta l4proto { tcp, udp } th dport { 53, 853 } ip saddr != { 10.9.0.7 } \
+                fib daddr type != local update @insists_ipv4 { ip saddr . ip daddr . th dport }
+                \t\tiifname { "lan", "wlan0" } meta l4proto { tcp, udp } th dport { 53, 853 } \
+                ip6 saddr != { 2001:db8:9::7 } fib daddr type != local \
+                update @insists_ipv6 { ip6 saddr . ip6 daddr . th dport }
                 \t\tiifname { "lan", "wlan0" } meta l4proto { tcp, udp } th dport 53 redirect to :10053
                 \t}
 
-                \tchain insists {
-                \t\ttype filter hook prerouting priority mangle; policy accept;
-                \t\tmeta l4proto { tcp, udp } th dport { 53, 853 } iifname { "lan", "wlan0" } ip saddr != { 10.9.0.7 } \
-                fib daddr type != local update @insists_ipv4 { ip saddr . ip daddr . th dport }
-                \t\tmeta l4proto { tcp, udp } th dport { 53, 853 } iifname { "lan", "wlan0" } \
-                ip6 saddr != { 2001:db8:9::7 } fib daddr type != local \
-                update @insists_ipv6 { ip6 saddr . ip6 daddr . th dport }
-                \t}
-
-                \tchain encrypted {
+                \tchain forward {
                 \t\ttype filter hook forward priority filter - 10; policy accept;
-                \t\tmeta l4proto { tcp, udp } th dport 853 iifname { "lan", "wlan0" } meta nfproto ipv4 \
-                ip saddr != { 10.9.0.7 } oifname != "starship0" jump refuse
-                \t\tmeta l4proto { tcp, udp } th dport 853 iifname { "lan", "wlan0" } meta nfproto ipv6 \
-                ip6 saddr != { 2001:db8:9::7 } oifname != "starship0" jump refuse
+                \t\ttcp flags & (syn | rst) == syn jump clamp
+                \t\toifname "starship0" goto captured
+                \t\tct mark & 0xff000000 == 0x53000000 jump released
+                \t\ttcp dport 853 jump encrypted
+                \t\tudp dport 853 jump encrypted
                 \t}
 
                 \tchain clamp {
-                \t\ttype filter hook forward priority mangle; policy accept;
-                \t\ttcp flags & (syn | rst) == syn iifname { "lan", "wlan0" } tcp option maxseg size set rt mtu
-                \t\ttcp flags & (syn | rst) == syn oifname { "lan", "wlan0" } tcp option maxseg size set rt mtu
+                \t\tiifname { "lan", "wlan0" } tcp option maxseg size set rt mtu
+                \t\toifname { "lan", "wlan0" } tcp option maxseg size set rt mtu
                 \t}
 
-                \tchain switched {
-                \t\ttype filter hook forward priority filter - 10; policy accept;
-                \t\tct direction original ct status snat iifname { "lan", "wlan0" } oifname "starship0" jump refuse
-                \t\tct direction original ct state new iifname { "lan", "wlan0" } oifname "starship0" \
-                ct mark set ct mark \(mark)
-                \t\tct direction original ct mark & 0xff000000 == 0x53000000 iifname { "lan", "wlan0" } \
-                oifname != "starship0" jump refuse
+                \tchain captured {
+                \t\tiifname { "lan", "wlan0" } ct direction original ct status snat jump refuse
+                \t\tiifname { "lan", "wlan0" } ct direction original ct state new ct mark set ct mark \(mark)
+                \t}
+
+                \tchain released {
+                \t\tiifname { "lan", "wlan0" } ct direction original jump refuse
+                \t}
+
+                \tchain encrypted {
+                \t\tiifname { "lan", "wlan0" } meta nfproto ipv4 ip saddr != { 10.9.0.7 } jump refuse
+                \t\tiifname { "lan", "wlan0" } meta nfproto ipv6 ip6 saddr != { 2001:db8:9::7 } jump refuse
                 \t}
 
                 \tchain uplink {

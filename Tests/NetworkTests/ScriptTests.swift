@@ -29,7 +29,6 @@ import Testing
                 "route replace throw 224.0.0.0/4 table 10800 metric 100",
                 "route replace throw 255.255.255.255 table 10800 metric 100",
                 "rule add priority 10800 from 10.77.0.2 iif lan goto 10819",
-                "rule add priority 10802 iif lan fwmark 0x53000000/0xff000000 lookup 10801",
                 "rule add priority 10806 iif lan lookup 10800",
                 "rule add priority 10819 nop",
             ])
@@ -50,9 +49,23 @@ import Testing
                 "route replace throw 2001:db8:9::/64 table 10801 metric 100",
                 "route replace throw fe80::/10 table 10801 metric 100",
                 "route replace throw ff00::/8 table 10801 metric 100",
-                "rule add priority 10802 iif lan fwmark 0x53000000/0xff000000 lookup 10801",
                 "rule add priority 10806 iif lan lookup 10801",
-                "rule add priority 10819 nop",
+            ])
+    }
+
+    @Test("a rule that every packet asks is there only while it leads somewhere: lent addresses, exceptions, prefixes")
+    func needed() {
+        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names)])
+        let rules = {
+            NetworkScript(plan, on: Machines.twoArms()).rules.filter(\.isIPv4).map { $0.line("add") }
+        }
+        #expect(rules() == ["rule add priority 10806 to 198.18.0.0/15 iif lan lookup 10800"])
+        plan.lent = [.init(device: address("10.9.0.7"), address: address("192.0.2.1"), until: .never)]
+        plan.captured = [prefix("203.0.113.0/24")]
+        #expect(
+            rules() == [
+                "rule add priority 10802 iif lan fwmark 0x53000000/0xff000000 lookup 10801",
+                "rule add priority 10806 iif lan lookup 10800",
             ])
     }
 
@@ -66,14 +79,13 @@ import Testing
         let rules = NetworkScript(plan, on: Machines.twoArms()).rules.filter(\.isIPv4).map { $0.line("add") }
         #expect(
             rules.filter { $0.contains("iif lan ") } == [
-                "rule add priority 10802 iif lan fwmark 0x53000000/0xff000000 lookup 10801",
-                "rule add priority 10804 from 10.9.0.7 iif lan lookup 10800",
+                "rule add priority 10804 from 10.9.0.7 to 198.18.0.0/15 iif lan lookup 10800",
                 "rule add priority 10805 from 10.9.0.7 iif lan goto 10819",
                 "rule add priority 10804 from 10.9.0.8 to 198.18.0.0/15 iif lan lookup 10800",
                 "rule add priority 10805 from 10.9.0.8 iif lan goto 10819",
                 "rule add priority 10806 iif lan lookup 10801",
             ])
-        #expect(rules.contains("rule add priority 10806 iif eth0.20 lookup 10800"))
+        #expect(rules.contains("rule add priority 10806 to 198.18.0.0/15 iif eth0.20 lookup 10800"))
         #expect(rules.contains("rule add priority 10806 to 198.18.0.0/15 iif lab lookup 10800"))
     }
 
@@ -169,8 +181,7 @@ import Testing
         #expect(
             all.first { $0.line.hasPrefix("route replace throw") }?.inverse
                 == "route del throw 10.9.0.0/24 table 10800 metric 100")
-        #expect(
-            all.last?.inverse == "rule del priority 10819 nop")
+        #expect(all.last?.inverse == "rule del priority 10806 to 2001:2::/48 iif lan lookup 10800")
 
         machine.routes += script.routes
         machine.rules += script.rules

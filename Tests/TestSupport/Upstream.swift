@@ -38,11 +38,13 @@ public enum Upstream: String, CaseIterable, Sendable, CustomStringConvertible {
     }
 
     /// Starts it in the internet namespace and waits until it listens.
-    public func start(in lab: Lab, trusting authority: String? = nil) throws -> LabProgram {
+    ///
+    /// `user` is a name and a password (`NAME PASSWORD`) without which tinyproxy lets nobody through.
+    public func start(in lab: Lab, trusting authority: String? = nil, for user: String? = nil) throws -> LabProgram {
         let program: LabProgram
         switch self {
         case .squid, .openedSquid: program = try startSquid(lab)
-        case .tinyproxy: program = try startTinyproxy(lab)
+        case .tinyproxy: program = try startTinyproxy(lab, user)
         case .mitmproxy:
             var arguments = ["mitmdump", "--listen-port", "\(port)", "--set", "confdir=\(lab.directory.path)/mitm"]
             if let authority { arguments += ["--set", "ssl_verify_upstream_trusted_ca=\(authority)"] }
@@ -91,13 +93,14 @@ public enum Upstream: String, CaseIterable, Sendable, CustomStringConvertible {
         return try lab.start(.internet, ["squid", "--foreground", "-n", rawValue, "-f", file.path])
     }
 
-    private func startTinyproxy(_ lab: Lab) throws -> LabProgram {
+    private func startTinyproxy(_ lab: Lab, _ user: String?) throws -> LabProgram {
         let file = lab.directory.appending(path: "tinyproxy.conf")
         let text = """
             Port \(port)
             Timeout 600
             MaxClients 200
             Allow 10.77.0.0/24
+            \(user.map { "BasicAuth \($0)" } ?? "")
 
             """
         try text.write(to: file, atomically: true, encoding: .utf8)
