@@ -42,7 +42,7 @@ extension Cause {
         case .silent(let step): return Self.silence(name, step)
         case .closed(let step): return Self.closing(name, step)
         case .credentialsRejected:
-            return "\(name) rejects the credentials (407): correct user and password in the profile"
+            return "\(name) rejects the credentials: correct user and password in the profile"
         case .schemesNotSupported(let schemes):
             let list = schemes.map(\.asOneLine).joined(separator: ", ")
             return

@@ -145,7 +145,8 @@ struct FirewallText {
         guard !ports.isEmpty else { return [] }
         return [("ip", "ipv4"), ("ip6", "ipv6")].flatMap { family, set in
             forDevices(
-                "meta l4proto { tcp, udp } th dport \(list(ports)) \(besidesUpstreams(family))fib daddr type != local "
+                "meta l4proto { tcp, udp } th dport \(list(ports)) "
+                    + "\(besidesUpstreams(family))fib daddr type != local "
                     + "update @\(Insistence.name)_\(set) { \(family) saddr . \(family) daddr . th dport }", family)
         }
     }
@@ -174,7 +175,9 @@ struct FirewallText {
 
     private var clamp: [String] {
         guard !plan.lan.isEmpty else { return [] }
-        return ["iifname", "oifname"].map { "\($0) \(names(plan.lan.map(\.interface))) tcp option maxseg size set rt mtu" }
+        return ["iifname", "oifname"].map {
+            "\($0) \(names(plan.lan.map(\.interface))) tcp option maxseg size set rt mtu"
+        }
     }
 
     /// What a switch has left on the wrong side, on its way into the TUN device.

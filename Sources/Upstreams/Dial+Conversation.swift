@@ -114,7 +114,7 @@ extension Dial {
         switch step {
         case .needsMore:
             guard let refusal else { return .waiting }
-            if refusal != 407 { noteAccepted() }
+            if refusal != 407, !rejectsCredentials(refusal) { noteAccepted() }
             if upstream.fallsBackToAbsoluteForm(target, status: refusal) {
                 return fallBack(memory: &memory, now: now)
             }
@@ -124,6 +124,10 @@ extension Dial {
             noteAccepted()
             return opened(leftover: leftover, mayRead: mayRead)
         case .refused(let status, let text):
+            if rejectsCredentials(status) {
+                noteRejected(now: now)
+                return fail(.credentialsRejected)
+            }
             noteAccepted()
             if upstream.fallsBackToAbsoluteForm(target, status: status) { return fallBack(memory: &memory, now: now) }
             return fail(.refused(status: status, text: upstream.credentials?.redacted(from: text) ?? text))
@@ -157,6 +161,10 @@ extension Dial {
             return fail(.malformedReply(error.description))
         }
     }
+
+    /// Whether a status that is no 407 says that user and password are wrong: tinyproxy has 401 for that, and to CONNECT
+    /// nobody behind the proxy can have answered it.
+    private func rejectsCredentials(_ status: Int) -> Bool { status == 401 && showsCredentials }
 
     /// Answers a 407: once, with Basic, if the proxy takes that and the credentials are not known to be bad.
     private mutating func challenged(

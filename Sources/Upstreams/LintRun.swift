@@ -216,7 +216,7 @@ struct LintRun: ~Copyable {
         way.credentials = credentials
         tunnel = try LintTunnel.ask(for: site, way, origin: &noOrigin)
         findings.voices += tunnel.head.prefix(8192)
-        if case .wantsLogin = tunnel.reply {
+        if tunnel.reply.rejectsLogin {
             note(.login, .bad, "it rejects the credentials (\(list)); they were shown once and are not shown again")
             return false
         }

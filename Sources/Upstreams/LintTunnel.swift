@@ -19,6 +19,14 @@ enum LintReply: Equatable {
     case silent
     case unreachable(ErrorNumber)
 
+    /// Whether credentials that were shown are wrong: 407 again, or 401 as tinyproxy has it.
+    var rejectsLogin: Bool {
+        switch self {
+        case .wantsLogin, .refused(status: 401, _): true
+        case .open, .refused, .socksRefused, .socksLogin, .malformed, .closed, .silent, .unreachable: false
+        }
+    }
+
     /// The answer in words.
     var words: String {
         switch self {

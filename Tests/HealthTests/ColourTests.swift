@@ -410,7 +410,7 @@ private struct Bounds {
                 .nameUnknown("proxy.lan"),
                 "proxy.lan, the host of qa, does not resolve: check its spelling and the gateway's DNS"
             ),
-            (.credentialsRejected, "qa rejects the credentials (407): correct user and password in the profile"),
+            (.credentialsRejected, "qa rejects the credentials: correct user and password in the profile"),
             (
                 .refused(status: 403, text: "Forbidden"),
                 "qa refuses CONNECT (403, Forbidden): its access rules must let this gateway in"

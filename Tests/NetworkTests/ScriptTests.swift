@@ -1,6 +1,7 @@
 /// What a plan becomes: the lines of ip(8).
 
 import Addresses
+import Bytes
 import LinuxIO
 import TestSupport
 import Testing

@@ -5,7 +5,7 @@
 
 It prints its port. Keys: map (host:port to a port of this machine), refuse (ports that CONNECT gets 403 for), own (false:
 ports that are not mapped are refused), head (more lines of a yes), glue (octets behind a yes), newline, login ("user:pw"),
-schemes (of its 407), half (false: a tunnel ends with either end), early (a yes before the host is known), idle (seconds
+schemes (of its 407), rejects (its status for a wrong login, where that is another), half (false: a tunnel ends with either end), early (a yes before the host is known), idle (seconds
 that a silent tunnel lives), eat (first octets of a server that are lost), page (to whoever takes it for a web server),
 socks (true: it speaks that instead), mute (true: it accepts and is silent).
 """
@@ -84,6 +84,8 @@ def http(connection):
     if wanted := conduct.get("login"):
         shown = base64.b64encode(wanted.encode()).decode()
         if f"proxy-authorization: basic {shown.lower()}" not in request.lower():
+            if "proxy-authorization: " in request.lower() and "rejects" in conduct:
+                return reply(connection, conduct["rejects"])
             fields = [f"Proxy-Authenticate: {scheme}" for scheme in conduct.get("schemes", ['Basic realm="r"'])]
             return reply(connection, "407 Login", fields)
     if method != "CONNECT":

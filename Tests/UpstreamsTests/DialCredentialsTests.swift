@@ -103,11 +103,14 @@ import Wire
         }
     }
 
-    @Test("rejected credentials are not sent again, by either mode", arguments: [true, false])
-    func lockOut(preemptive: Bool) throws {
+    /// tinyproxy challenges with 407 and rejects with 401.
+    @Test(
+        "rejected credentials are not sent again, by either mode", arguments: [true, false],
+        [Self.challenge + "Connection: close\r\n\r\n", "HTTP/1.0 401 Unauthorized\r\nConnection: close\r\n\r\nno"])
+    func lockOut(preemptive: Bool, rejecting: String) throws {
         let server = try ScriptedServer()
         let reply = Self.challenge + "Connection: close\r\n\r\n"
-        let rejection: [Step] = [.expect("Basic dTpw"), .send(reply), .expectEnd]
+        let rejection: [Step] = [.expect("Basic dTpw"), .send(rejecting), .expectEnd]
         let asking: [Step] = [.expect("\r\n\r\n"), .send(reply)]
         try server.playing(preemptive ? [rejection] : [asking, rejection, asking]) {
             var caller = try Caller()
@@ -120,6 +123,16 @@ import Wire
             #expect(second.registered == (preemptive ? 0 : 1))
         }
         #expect(server.received.filter { $0.contains("Basic dTpw") }.count == 1)
+    }
+
+    @Test("a 401 to which no credentials were shown is a refusal like any other")
+    func unauthorized() throws {
+        let server = try ScriptedServer()
+        try server.playing([[.expect("\r\n\r\n"), .send("HTTP/1.1 401 No\r\nContent-Length: 2\r\n\r\nno")]]) {
+            var caller = try Caller()
+            let outcome = try caller.open(Self.target, through: try upstream(at: server.address))
+            #expect(outcome.failure == .refused(status: 401, text: "no"))
+        }
     }
 
     @Test("without credentials a challenge is a refusal")

@@ -140,10 +140,12 @@ import Wire
         #expect(report.words(of: .unknownHost) == "refused: host unreachable")
     }
 
-    @Test("a password is shown when it is asked for, rejected ones once, and none is ever printed")
-    func login() throws {
+    @Test(
+        "a password is shown when it is asked for, rejected ones once, and none is ever printed",
+        arguments: ["", ", \"rejects\": \"401 Unauthorized\""])
+    func login(rejection: String) throws {
         let scratch = try Scratch()
-        let scene = try Scene(scratch.directory, "\"login\": \"qa:secret\"")
+        let scene = try Scene(scratch.directory, "\"login\": \"qa:secret\"\(rejection)")
         let right = try lint(port: scene.port) { ($0.user, $0.password) = ("qa", "secret") }
         #expect(right.words(of: .login) == "accepted (Basic)" && right.grade == .good, "\(right)")
         let before = scene.proxy.output.split(separator: "\n").count { $0.contains("Proxy-Authorization") }
