@@ -26,10 +26,15 @@ public enum NetworkNames {
         static let exempt: UInt32 = 10800
         /// Devices that hold a real address of a name that is proxied now.
         static let lent: UInt32 = 10802
+        /// Fake addresses alone, where no rule leads into a whole table. The kernel takes a rule without a prefix for the
+        /// same as one with it, so one is never given the other's place in one step.
+        static let deviceFakes: UInt32 = 10803
         static let device: UInt32 = 10804
         /// Devices with a rule of their own are not asked again.
         static let deviceEnd: UInt32 = 10805
         static let interface: UInt32 = 10806
+        static let interfaceFakes: UInt32 = 10807
+        static let ownFakes: UInt32 = 10809
         static let own: UInt32 = 10810
         static let connected: UInt32 = 10811
         static let everything: UInt32 = 10812

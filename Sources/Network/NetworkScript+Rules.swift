@@ -46,11 +46,11 @@ private struct RuleFamily {
             }
             for device in plan.devices where device.address.isIPv4 == isIPv4 {
                 let source = IPPrefix(host: device.address)
-                rules += capture(device.capture, Priority.device, from: source, by: lan.interface)
+                rules += capture(device.capture, Priority.device, fakes: Priority.deviceFakes, from: source, by: lan.interface)
                 rules.append(rule(Priority.deviceEnd, from: source, by: lan.interface, .goto(Priority.end)))
             }
             for source in sources(of: lan) {
-                rules += capture(lan.capture, Priority.interface, from: source, by: lan.interface)
+                rules += capture(lan.capture, Priority.interface, fakes: Priority.interfaceFakes, from: source, by: lan.interface)
             }
         }
         let isGone = rules.contains { if case .goto = $0.action { true } else { false } }
@@ -63,11 +63,11 @@ private struct RuleFamily {
     }
 
     private func capture(
-        _ capture: NetworkPlan.Capture, _ priority: UInt32, from source: IPPrefix?, by incoming: String
+        _ capture: NetworkPlan.Capture, _ priority: UInt32, fakes: UInt32, from source: IPPrefix?, by incoming: String
     ) -> [KernelRule] {
         // A rule that names the only prefixes of a table is cheaper than the table.
         if capture == .none || capture == .names && captured.isEmpty {
-            return fake.map { rule(priority, from: source, to: $0, by: incoming, .lookup(NetworkNames.namesTable)) }
+            return fake.map { rule(fakes, from: source, to: $0, by: incoming, .lookup(NetworkNames.namesTable)) }
         }
         return [rule(priority, from: source, by: incoming, .lookup(capture.table))]
     }
@@ -84,7 +84,7 @@ private struct RuleFamily {
         switch plan.own {
         case .none:
             rules.removeLast()
-            rules += fake.map { rule(Priority.own, to: $0, by: "lo", .lookup(NetworkNames.namesTable)) }
+            rules += fake.map { rule(Priority.ownFakes, to: $0, by: "lo", .lookup(NetworkNames.namesTable)) }
         case .names: break
         case .all:
             rules.append(rule(Priority.connected, by: "lo", .lookup(KernelRoute.mainTable), suppressed: 0))

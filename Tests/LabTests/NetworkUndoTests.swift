@@ -89,7 +89,7 @@ extension LabTests {
                     "done: ip -4 rule add priority 10806 iif lan lookup 10801",
                     "done: ip -4 rule del priority 10806 iif lan lookup 10800",
                     "done: ip -6 rule add priority 10806 iif lan lookup 10801",
-                    "done: ip -6 rule del priority 10806 iif lan lookup 10800",
+                    "done: ip -6 rule del priority 10807 to 2001:2::/48 iif lan lookup 10800",
                 ])
             for plan in Self.plans { try driver.update(plan) }
             #expect(driver.lines("update: ").isEmpty)
@@ -97,6 +97,26 @@ extension LabTests {
             let last = withoutHandles(try lab.listings()).split(separator: "\n")
             let differences = last.difference(from: withoutHandles(first).split(separator: "\n"))
             #expect(differences.isEmpty, "\(differences)")
+            try driver.stop()
+            #expect(try lab.listings() == before)
+        }
+
+        @Test("each capture becomes each other one, of a LAN and of a device")
+        func captures() throws {
+            let lab = try freshLab()
+            let before = try lab.listings()
+            let captures = ["names", "none", "all", "names\ncaptured 203.0.113.0/24", "none\ncaptured 203.0.113.0/24"]
+            let plans = ["lan lan %", "lan lan all\ndevice 10.9.0.2 %\ndevice fd00:9::2 %"].flatMap { lines in
+                captures.map { "setup gateway\n\(lines.replacing("%", with: $0))\n" }
+            }
+            let driver = try NetworkDriver(lab, plans[0])
+            for first in plans {
+                for second in plans where first != second {
+                    try driver.update(first)
+                    try driver.update(second)
+                }
+            }
+            #expect(driver.lines("update: ").isEmpty, "\(driver.lines("update: "))")
             try driver.stop()
             #expect(try lab.listings() == before)
         }
@@ -132,7 +152,7 @@ extension LabTests {
         func rollsBackTheWhole() throws {
             let lab = try freshLab()
             let before = try lab.listings()
-            // An ip(8) to whose last batch of rules somebody has added a line that the kernel refuses.
+            // An ip(8) to whose last batch of rules somebody has added its first line again, which the kernel refuses.
             let directory = lab.directory.appending(path: "bin")
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
             let script = directory.appending(path: "ip")
@@ -140,14 +160,14 @@ extension LabTests {
             #!/bin/bash
             if [[ $1 == -6 && $2 == -batch ]]; then
                 lines=$(cat)
-                [[ $lines != "rule add"* ]] || lines+=$'\\nrule add priority 10819 nop'
+                [[ $lines != "rule add"* ]] || lines+=$'\\n'${lines%%$'\\n'*}
                 exec /usr/sbin/ip "$@" <<<"$lines"
             fi
             exec /usr/sbin/ip "$@"
             """.write(to: script, atomically: true, encoding: .utf8)
             try lab.shell(.gateway, "chmod +x \(script.path)")
             let text = try NetworkDriver.refusal(lab, Self.plans[0], path: directory.path)
-            #expect(text.contains("ip -6 -batch, line 4: RTNETLINK answers: File exists"), "\(text)")
+            #expect(text.contains("ip -6 -batch, line 2: RTNETLINK answers: File exists"), "\(text)")
             #expect(try lab.listings() == before)
         }
 

@@ -60,7 +60,7 @@ import Testing
         let rules = {
             NetworkScript(plan, on: Machines.twoArms()).rules.filter(\.isIPv4).map { $0.line("add") }
         }
-        #expect(rules() == ["rule add priority 10806 to 198.18.0.0/15 iif lan lookup 10800"])
+        #expect(rules() == ["rule add priority 10807 to 198.18.0.0/15 iif lan lookup 10800"])
         plan.lent = [.init(device: address("10.9.0.7"), address: address("192.0.2.1"), until: .never)]
         plan.captured = [prefix("203.0.113.0/24")]
         #expect(
@@ -80,14 +80,14 @@ import Testing
         let rules = NetworkScript(plan, on: Machines.twoArms()).rules.filter(\.isIPv4).map { $0.line("add") }
         #expect(
             rules.filter { $0.contains("iif lan ") } == [
-                "rule add priority 10804 from 10.9.0.7 to 198.18.0.0/15 iif lan lookup 10800",
+                "rule add priority 10803 from 10.9.0.7 to 198.18.0.0/15 iif lan lookup 10800",
                 "rule add priority 10805 from 10.9.0.7 iif lan goto 10819",
-                "rule add priority 10804 from 10.9.0.8 to 198.18.0.0/15 iif lan lookup 10800",
+                "rule add priority 10803 from 10.9.0.8 to 198.18.0.0/15 iif lan lookup 10800",
                 "rule add priority 10805 from 10.9.0.8 iif lan goto 10819",
                 "rule add priority 10806 iif lan lookup 10801",
             ])
-        #expect(rules.contains("rule add priority 10806 to 198.18.0.0/15 iif eth0.20 lookup 10800"))
-        #expect(rules.contains("rule add priority 10806 to 198.18.0.0/15 iif lab lookup 10800"))
+        #expect(rules.contains("rule add priority 10807 to 198.18.0.0/15 iif eth0.20 lookup 10800"))
+        #expect(rules.contains("rule add priority 10807 to 198.18.0.0/15 iif lab lookup 10800"))
     }
 
     @Test("an upstream on the LAN is exempt with all addresses that have its link address (B192)")
@@ -182,7 +182,7 @@ import Testing
         #expect(
             all.first { $0.line.hasPrefix("route replace throw") }?.inverse
                 == "route del throw 10.9.0.0/24 table 10800 metric 100")
-        #expect(all.last?.inverse == "rule del priority 10806 to 2001:2::/48 iif lan lookup 10800")
+        #expect(all.last?.inverse == "rule del priority 10807 to 2001:2::/48 iif lan lookup 10800")
 
         machine.routes += script.routes
         machine.rules += script.rules
