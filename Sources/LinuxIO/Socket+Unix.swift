@@ -22,8 +22,9 @@ extension Socket {
 
     /// Listens at a path that only its owner and a group may connect to (mode 0660).
     ///
-    /// A socket that a killed process has left there is replaced; one that somebody still listens at is not (EADDRINUSE),
-    /// and neither is anything that is no socket. With a group, the socket is given to it before anybody can connect.
+    /// A socket that a killed process has left there is replaced, also while a program that it was just starting keeps it
+    /// open; one that somebody still listens at is not (EADDRINUSE), and neither is anything that is no socket. With a
+    /// group, the socket is given to it before anybody can connect.
     public static func listenUnix(
         at path: String, group: UInt32? = nil, backlog: Int = 64
     ) throws(SystemCallError) -> Socket {
@@ -60,9 +61,7 @@ extension Socket {
         let number = retrying { Int(clinux_accept(descriptor.number, nil, nil)) }
         guard number >= 0 else { return nil }
         let socket = Socket(owning: OwnedDescriptor(owning: CInt(number)))
-        var peer = PeerCredentials(user: 0, group: 0, process: 0)
-        let result = unsafe clinux_peer_credentials(CInt(number), &peer.user, &peer.group, &peer.process)
-        guard result == 0 else { return nil }
+        guard let peer = socket.peerCredentials else { return nil }
         return UnixPeer(socket: socket, credentials: peer)
     }
 
@@ -78,13 +77,29 @@ extension Socket {
 
     private static func removeAbandoned(_ path: String) throws(SystemCallError) {
         do throws(SystemCallError) {
-            _ = try connectUnix(to: path)
+            let socket = try connectUnix(to: path)
+            guard !socket.isOrphaned else { return remove(path) }
         } catch {
             // Nobody listens at what is a socket: its owner is gone.
-            if error.errno == .connectionRefused { _ = unsafe unlink(path) }
+            if error.errno == .connectionRefused { remove(path) }
             return
         }
         throw SystemCallError("bind", path, negative: -EADDRINUSE)
+    }
+
+    /// Whether the process that began to listen at the other end is gone.
+    ///
+    /// A child of its may have the descriptor for as long as it takes from fork to exec. A process of another PID
+    /// namespace has the number 0 here, and counts as there.
+    private var isOrphaned: Bool {
+        guard let owner = peerCredentials?.process, owner > 0 else { return false }
+        return kill(owner, 0) < 0 && errno == ESRCH
+    }
+
+    private var peerCredentials: PeerCredentials? {
+        var peer = PeerCredentials(user: 0, group: 0, process: 0)
+        let result = unsafe clinux_peer_credentials(descriptor.number, &peer.user, &peer.group, &peer.process)
+        return result == 0 ? peer : nil
     }
 
     /// Lends a path as a `sockaddr` for one call; one that is too long has none.

@@ -26,8 +26,9 @@ public enum NetworkNames {
         static let exempt: UInt32 = 10800
         /// Devices that hold a real address of a name that is proxied now.
         static let lent: UInt32 = 10802
-        /// Fake addresses alone, where no rule leads into a whole table. The kernel takes a rule without a prefix for the
-        /// same as one with it, so one is never given the other's place in one step.
+        /// Fake addresses alone, where no rule leads into a whole table.
+        ///
+        /// The kernel takes a rule without a prefix for the same as one with it, so they have different priorities.
         static let deviceFakes: UInt32 = 10803
         static let device: UInt32 = 10804
         /// Devices with a rule of their own are not asked again.

@@ -46,11 +46,13 @@ private struct RuleFamily {
             }
             for device in plan.devices where device.address.isIPv4 == isIPv4 {
                 let source = IPPrefix(host: device.address)
-                rules += capture(device.capture, Priority.device, fakes: Priority.deviceFakes, from: source, by: lan.interface)
+                rules += capture(
+                    device.capture, Priority.device, fakes: Priority.deviceFakes, from: source, by: lan.interface)
                 rules.append(rule(Priority.deviceEnd, from: source, by: lan.interface, .goto(Priority.end)))
             }
             for source in sources(of: lan) {
-                rules += capture(lan.capture, Priority.interface, fakes: Priority.interfaceFakes, from: source, by: lan.interface)
+                rules += capture(
+                    lan.capture, Priority.interface, fakes: Priority.interfaceFakes, from: source, by: lan.interface)
             }
         }
         let isGone = rules.contains { if case .goto = $0.action { true } else { false } }

@@ -2,6 +2,7 @@
 
 import Addresses
 import Bytes
+import Foundation
 import LinuxIO
 import Testing
 
@@ -145,4 +146,27 @@ struct SocketTests {
     }
 
     private static func close(_ socket: consuming Socket) throws { socket.resetOnClose() }
+
+    @Test("a path is taken from those who are gone, also while a child of theirs has the socket, and from nobody else")
+    func pathsOfTheDead() throws {
+        let name = "starship-\(UUID().uuidString.prefix(8))"
+        let directory = FileManager.default.temporaryDirectory.appending(path: name)
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let path = directory.appending(path: "s").path
+        let script = """
+            import os, socket, sys, time
+            s = socket.socket(socket.AF_UNIX)
+            s.bind(sys.argv[1])
+            s.listen()
+            if os.fork() == 0: time.sleep(3)
+            """
+        let outcome = try Tool.run("python3", ["-c", script, path], input: "")
+        #expect(outcome.status == 0, "\(outcome.errors)")
+        // The child still listens there.
+        _ = try Socket.connectUnix(to: path)
+        let listener = try Socket.listenUnix(at: path)
+        #expect(throws: SystemCallError("bind", path, errno: .addressInUse)) { _ = try Socket.listenUnix(at: path) }
+        withExtendedLifetime(listener) {}
+    }
 }
