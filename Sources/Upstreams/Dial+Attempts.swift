@@ -44,7 +44,8 @@ extension Dial {
             let candidate = nextCandidate
             nextCandidate += 1
             do throws(SystemCallError) {
-                let socket = try Socket.connectTCP(to: address(of: candidate), mark: upstream.settings.mark)
+                let socket = try Socket.connectTCP(
+                    to: address(of: candidate), mark: upstream.settings.mark, speaksFirst: !isDirect && !inAbsoluteForm)
                 let descriptor = socket.descriptor.number
                 // The caller's tokens have other uses for the highest numbers.
                 lastSlot = lastSlot % 127 + 1

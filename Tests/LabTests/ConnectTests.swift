@@ -78,6 +78,22 @@ extension LabTests {
             withExtendedLifetime(proxy) {}
         }
 
+        /// The last of the three segments that open a connection carries what is asked for.
+        @Test("CONNECT comes with the segment that ends the handshake")
+        func asksAtOnce() throws {
+            let lab = try Lab()
+            let proxy = try ScriptedProxy(lab, [[.connect, .established, .close(.fin)]])
+            let daemon = try Daemon(lab)
+            let packets = try lab.start(
+                .internet, ["tcpdump", "-lnni", "eth0", "src 10.77.0.1 and tcp dst port \(ScriptedProxy.port)"])
+            try packets.waitFor("listening on")
+            _ = try lab.client(.tunnel, [.receiveEnd(.fin)])
+            try packets.waitFor("Flags [F.]")
+            let lines = packets.output.split(separator: "\n")
+            #expect(lines[0].contains("Flags [S]") && lines[1].contains("Flags [P.]"), "\(lines)")
+            withExtendedLifetime((proxy, daemon)) {}
+        }
+
         /// One deadline over the whole of CONNECT, which no octet renews (B038).
         @Test("a silent proxy and a dripping one fail at the deadline", arguments: [false, true])
         func deadline(drips: Bool) throws {
