@@ -57,7 +57,11 @@ public struct EventStream: ~Copyable {
             } catch {
                 throw .malformed("\(error)")
             }
-            events += try parser.take(input.extracting(content))
+            do throws(EventTooLong) {
+                events += try parser.take(input.extracting(content))
+            } catch {
+                throw .tooLarge(limit: EventParser.limit)
+            }
             position += end
         }
         rest = left

@@ -8,6 +8,9 @@ public struct ReceivedEvent: Equatable, Sendable {
     public var data: String
 }
 
+/// A line or an event that is longer than anything that is meant well.
+public struct EventTooLong: Error, Equatable, Sendable {}
+
 /// Takes a stream in pieces and returns the events that they complete.
 public struct EventParser: Sendable {
     /// The longest line, and the most data of one event.
@@ -26,8 +29,8 @@ public struct EventParser: Sendable {
 
     public init() {}
 
-    /// Takes octets; throws when a line or an event is longer than anything that is meant well.
-    public mutating func take(_ octets: Span<UInt8>) throws(ExchangeError) -> [ReceivedEvent] {
+    /// Takes octets; throws when a line or an event is longer than `limit`.
+    public mutating func take(_ octets: Span<UInt8>) throws(EventTooLong) -> [ReceivedEvent] {
         var events: [ReceivedEvent] = []
         for index in octets.indices {
             let octet = octets[index]
@@ -35,7 +38,7 @@ public struct EventParser: Sendable {
             if octet == 0x0a, isAfterReturn { continue }
             guard octet == 0x0a || octet == 0x0d else {
                 line.append(octet)
-                guard line.count + data.count <= Self.limit else { throw .tooLarge(limit: Self.limit) }
+                guard line.count + data.count <= Self.limit else { throw EventTooLong() }
                 continue
             }
             if let event = endLine() { events.append(event) }

@@ -103,9 +103,10 @@ extension Section {
     /// Reads one status or several; an interim one is never an answer's last (RFC 9110, section 15.2).
     fileprivate func statuses(_ key: String) throws(ConfigurationError) -> [Int]? {
         guard let value = self[key] else { return nil }
-        let expected = "a status from 200 to 599, or a list of up to 16"
+        let limit = HealthOptions.Page.statusLimit
+        let expected = "a status from 200 to 599, or a list of up to \(limit)"
         var values = [value]
-        if case .array = value.content { values = try list(key, expected, limit: 16) }
+        if case .array = value.content { values = try list(key, expected, limit: limit) }
         guard !values.isEmpty else { throw error(.badValue, key, found: "an empty list", expected: expected) }
         var statuses: [Int] = []
         for value in values {
@@ -128,7 +129,7 @@ extension Section {
 
     fileprivate func bodyPattern(_ key: String) throws(ConfigurationError) -> String? {
         let expected = "a text that the page has in it, with * for what may vary"
-        guard let text = try text(key, expected, limit: 256) else { return nil }
+        guard let text = try text(key, expected, limit: HealthOptions.Page.bodyLimit) else { return nil }
         guard text.contains(where: { $0 != "*" }) else {
             throw error(.badValue, key, found: Shown.text(text), expected: expected, hint: "every page has that")
         }

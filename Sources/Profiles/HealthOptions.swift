@@ -30,6 +30,10 @@ public struct HealthOptions: Equatable, Sendable {
 
         /// What a last answer can have: an interim one is never that (RFC 9110, section 15.2).
         static let possibleStatuses = 200...599
+        /// The most statuses.
+        static let statusLimit = 16
+        /// The most octets of the text.
+        static let bodyLimit = 256
 
         public init(_ url: PageURL) { self.url = url }
     }

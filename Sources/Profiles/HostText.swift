@@ -84,7 +84,8 @@ enum HostText {
         }
         // A last label of digits makes it an address, and then a wrong one (WHATWG URL, section 3.5).
         guard let last = labels.last else { return false }
-        return !last.allSatisfy { Unicode.Scalar($0).isDecimalDigit } && !last.starts(with: "0x".utf8)
+        let isHexadecimal = last.starts(with: "0x".utf8) || last.starts(with: "0X".utf8)
+        return !last.allSatisfy { Unicode.Scalar($0).isDecimalDigit } && !isHexadecimal
     }
 
     /// One machine has the address, and the address alone says on which link it is.

@@ -23,12 +23,13 @@ public enum PageList {
     public static func read(_ text: String) throws(PageListError) -> [HealthOptions.Page] {
         var pages: [HealthOptions.Page] = []
         for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let words = line.split(maxSplits: 2, whereSeparator: \.isWhitespace)
-            guard let first = words.first, !first.hasPrefix("#") else { continue }
+            // Scalars, not characters: an accent behind a blank is the first of the text's, not a part of the blank.
+            let words = line.unicodeScalars.split(maxSplits: 2, whereSeparator: \.properties.isWhitespace)
+            guard let first = words.first, first.first != "#" else { continue }
             guard pages.count < limit else {
                 throw PageListError(line: number + 1, words: "found more than \(limit) pages; expected fewer")
             }
-            pages.append(try page(words, line: number + 1))
+            pages.append(try page(words.map(Substring.init), line: number + 1))
         }
         guard !pages.isEmpty else { throw PageListError(line: 1, words: "found no page; expected one a line") }
         return pages
@@ -42,11 +43,27 @@ public enum PageList {
             throw PageListError(line: line, words: error.description)
         }
         if words.count > 1 { page.statuses = try statuses(words[1], line: line) }
-        if words.count > 2 {
-            let body = words[2].reversed().drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace)
-            if !body.isEmpty { page.body = String(body) }
+        if words.count > 2 { page.body = try body(words[2], line: line) }
+        var keys = HealthKeys()
+        (keys.url, keys.status, keys.body) = (page.url, page.statuses, page.body)
+        if let mistake = keys.contradiction(over: HealthOptions()) {
+            throw PageListError(line: line, words: "found \(mistake.found); expected \(mistake.expected)")
         }
         return page
+    }
+
+    /// Reads what stands behind the statuses, blanks around it aside; nil when there is nothing.
+    private static func body(_ text: Substring, line: Int) throws(PageListError) -> String? {
+        let scalars = text.unicodeScalars.drop(while: \.properties.isWhitespace)
+        guard let last = scalars.lastIndex(where: { !$0.properties.isWhitespace }) else { return nil }
+        let body = String(scalars[...last])
+        let limit = HealthOptions.Page.bodyLimit
+        guard body.utf8.count <= limit, !body.hasControlCharacters, body.contains(where: { $0 != "*" }) else {
+            throw PageListError(
+                line: line,
+                words: "found \(Shown.text(body)); expected a text of at most \(limit) octets that not every page has")
+        }
+        return body
     }
 
     private static func statuses(_ text: Substring, line: Int) throws(PageListError) -> [Int] {
@@ -55,6 +72,11 @@ public enum PageList {
         guard numbers.count == words.count else {
             throw PageListError(
                 line: line, words: "found no statuses; expected some of 200 to 599, with commas between them")
+        }
+        let limit = HealthOptions.Page.statusLimit
+        guard numbers.count <= limit, Set(numbers).count == numbers.count else {
+            throw PageListError(
+                line: line, words: "found a status twice, or too many; expected each once, and at most \(limit)")
         }
         return numbers
     }

@@ -39,14 +39,19 @@ public struct PageURL: Equatable, Sendable, CustomStringConvertible {
     /// The whole URL; reading it gives an equal one.
     public var description: String { "http://" + authority + target }
 
-    /// Reads a URL of at most 1024 octets.
+    /// Reads a URL of at most 1024 octets, also as it is written again.
     public static func parse(_ text: String) throws(PageURLError) -> PageURL {
         guard text.utf8.count <= sizeLimit else { throw PageURLError(found: "a text of \(text.utf8.count) octets") }
+        let url: PageURL
         do throws(HostMistake) {
-            return try read(text)
+            url = try read(text)
         } catch {
             throw PageURLError(found: error.found, hint: error.hint)
         }
+        // A slash may have come in front of the query.
+        let size = url.description.utf8.count
+        guard size <= sizeLimit else { throw PageURLError(found: "a URL of \(size) octets") }
+        return url
     }
 
     /// The most octets of a URL.
@@ -92,7 +97,14 @@ public struct PageURL: Equatable, Sendable, CustomStringConvertible {
     }
 
     private static func host(_ text: Substring, isBracketed: Bool) throws(HostMistake) -> Upstream.Host {
-        guard isBracketed else { return try HostText.host(String(text)) }
+        guard isBracketed else {
+            // Without brackets nobody can tell the last group of an address from a port (RFC 3986, section 3.2.2).
+            guard !text.contains(":") else {
+                throw HostMistake(
+                    found: "a URL with a colon in its host", hint: "an IPv6 address stands in brackets")
+            }
+            return try HostText.host(String(text))
+        }
         let inside = text.trimmed(of: "[", "]")
         guard inside.count == text.count - 2, let address = IPAddress(parsing: inside), !address.isIPv4 else {
             throw HostMistake(found: "a URL with brackets around no IPv6 address")

@@ -25,6 +25,9 @@ struct PageReader: Sendable {
     /// What is looked at of a body.
     static let longestBody = 65536
 
+    /// The same with its framing: chunks may have extensions, and a trailer section has no end of its own.
+    private static let longestRest = 1 << 18
+
     /// Interim answers (RFC 9110, section 15.2) that are passed over; nobody has a use for as many.
     private static let maximumInterims = 8
 
@@ -36,7 +39,10 @@ struct PageReader: Sendable {
     private var reader = HTTPReplyReader()
     private var hasBegun = false
     private var interims = 0
-    private var body: [UInt8] = []
+    /// The octets behind the head that were looked at.
+    private var taken = 0
+    private(set) var body: [UInt8] = []
+    private var isTooLong = false
     private var text = HTTPErrorText()
 
     init(_ page: ProbePage, hiding secret: BasicCredentials? = nil) {
@@ -84,35 +90,61 @@ struct PageReader: Sendable {
         }
     }
 
+    /// Where a redirect leads; nil for what is none.
+    var redirect: String? { status == nil ? nil : reader.head.redirect }
+
     /// Takes the end of the answer, or of patience with it; nil where there was no head.
-    mutating func end() -> PageVerdict? { status == nil ? nil : conclude() }
+    mutating func end(isClosed: Bool) -> PageVerdict? {
+        guard status != nil, page.keepsBody, isExpected, case .body(let rest) = phase, !rest.isComplete else {
+            return status == nil ? nil : conclude()
+        }
+        // Only a body that nothing else ends may end so.
+        return isClosed && rest == .untilClose ? conclude() : .malformed("an answer that is cut short")
+    }
 
     private mutating func readBody(_ input: Span<UInt8>) throws(HTTPError) -> PageVerdict? {
         guard case .body(var rest) = phase else { return nil }
         let head = reader.head
         // The status says it all.
-        if isExpected ? pattern == nil : head.status == 407 || head.isRedirect { return conclude() }
+        if isExpected ? pattern == nil && !page.keepsBody : head.status == 407 || head.isRedirect { return conclude() }
+        let end = min(input.count, Self.longestRest - taken)
         var position = 0
-        while position < input.count, !rest.isComplete, body.count < Self.longestBody {
-            let left = input.extracting(position..<input.count)
+        while true {
+            // Once the text is there, nothing that comes behind it in the same piece matters any more.
+            if isExpected, !page.keepsBody, pattern?.isFound(in: body) ?? true { return .right }
+            guard position < end, !rest.isComplete, !isFull else { break }
+            let left = input.extracting(position..<end)
             let piece = try rest.take(left)
-            let content = left.extracting(piece.content)
-            if isExpected {
-                body.append(copying: content.extracting(0..<min(content.count, Self.longestBody - body.count)))
-            } else {
-                text.append(content)
-            }
+            keep(left.extracting(piece.content))
             position += piece.end
         }
+        taken += position
         phase = .body(rest)
-        if isExpected, pattern?.isFound(in: body) ?? true { return .right }
-        let isFull = isExpected ? body.count >= Self.longestBody : text.isFull
-        return rest.isComplete || isFull ? conclude() : nil
+        return rest.isComplete || isFull || taken == Self.longestRest ? conclude() : nil
+    }
+
+    private var isFull: Bool {
+        guard isExpected else { return text.isFull }
+        // What is kept has to be whole: whether there is more is known by the next octet alone.
+        return page.keepsBody ? isTooLong : body.count >= Self.longestBody
+    }
+
+    private mutating func keep(_ content: Span<UInt8>) {
+        if isExpected {
+            let room = Self.longestBody - body.count
+            isTooLong = isTooLong || content.count > room
+            body.append(copying: content.extracting(0..<min(content.count, room)))
+        } else {
+            text.append(content)
+        }
     }
 
     private mutating func conclude() -> PageVerdict {
         let head = reader.head
         if isExpected {
+            if page.keepsBody, isTooLong || !isComplete {
+                return .wrong("more than \(Self.longestBody >> 10) KiB")
+            }
             guard var pattern, !pattern.isFound(in: body) else { return .right }
             return .wrong("\(head.status) without the text \"\(page.body?.prefix(80) ?? "")\"")
         }
@@ -127,6 +159,11 @@ struct PageReader: Sendable {
         }
         let quoted = words.isEmpty ? "" : " (\(words.prefix(80)))"
         return .wrong("\(head.status)\(quoted) in place of \(page.expectation)")
+    }
+
+    private var isComplete: Bool {
+        guard case .body(let rest) = phase else { return false }
+        return rest.isComplete || rest == .untilClose
     }
 
     private func shown(_ words: String) -> String { secret?.redacted(from: words) ?? words }

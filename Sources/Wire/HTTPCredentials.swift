@@ -1,27 +1,7 @@
 /// Basic authentication (RFC 7617): what is sent to a proxy, and what a client sent to ours.
 
 import Bytes
-
-/// Base64 with padding (RFC 4648, section 4), as Basic credentials need it.
-enum Base64 {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-    static func encode(_ bytes: [UInt8]) -> [UInt8] {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for start in stride(from: 0, to: bytes.count, by: 3) {
-            let count = min(3, bytes.count - start)
-            var group = UInt32(bytes[start]) << 16
-            if count > 1 { group |= UInt32(bytes[start + 1]) << 8 }
-            if count > 2 { group |= UInt32(bytes[start + 2]) }
-            for place in 0..<4 {
-                let sextet = Int(group >> UInt32(18 - 6 * place)) & 63
-                text.append(place <= count ? alphabet[sextet] : ASCII.equals)
-            }
-        }
-        return text
-    }
-}
+import Digest
 
 /// A user and a password as the value of an authorization field.
 public struct BasicCredentials: Equatable, Sendable {
@@ -35,7 +15,7 @@ public struct BasicCredentials: Equatable, Sendable {
     public init?(user: String, password: String) {
         let octets = Array("\(user):\(password)".utf8)
         guard !user.utf8.contains(ASCII.colon), octets.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else { return nil }
-        value = Array("Basic ".utf8) + Base64.encode(octets)
+        value = Array("Basic \(Base64.standard.encode(octets.span))".utf8)
         self.password = password
     }
 
@@ -56,18 +36,29 @@ public struct BasicCredentials: Equatable, Sendable {
 
     /// A text of somebody else's with every trace of the password taken out: a proxy's error page may echo it.
     public func redacted(from text: String) -> String {
-        let token = String(decoding: value.dropFirst(6), as: UTF8.self)
-        var result = text
-        for secret in [token, password] where secret.count > 2 {
-            while let range = result.firstRange(of: secret) { result.replaceSubrange(range, with: "…") }
+        let mark = Array("…".utf8)
+        // Octets, not characters: an accent behind a secret makes another character of its last letter.
+        var result = Array(text.utf8)
+        var secrets = [Array(value.dropFirst(6))]
+        if password.unicodeScalars.count > 2 { secrets.append(Array(password.utf8)) }
+        for secret in secrets {
+            while let range = Self.range(of: secret, in: result) { result.replaceSubrange(range, with: mark) }
             // A text that was cut may end in the middle of it.
             for length in stride(from: secret.count - 1, through: 3, by: -1)
-            where result.hasSuffix(secret.prefix(length)) {
-                result = String(result.dropLast(length)) + "…"
+            where result.suffix(length) == secret.prefix(length) {
+                result.replaceSubrange((result.count - length)..., with: mark)
                 break
             }
         }
-        return result
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func range(of secret: [UInt8], in text: [UInt8]) -> Range<Int>? {
+        for start in text.indices.dropLast(secret.count - 1)
+        where text[start..<start + secret.count] == secret[...] {
+            return start..<start + secret.count
+        }
+        return nil
     }
 }
 

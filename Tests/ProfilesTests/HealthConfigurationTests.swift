@@ -104,6 +104,11 @@ struct HealthConfigurationTests {
             Refused(probed("{ url: 'http://10.0.0.256/' }"), .badValue, "profiles[0].health.url", "no IPv4 address"),
             Refused(probed("{ url: 'http://[10.0.0.1]/' }"), .badValue, "profiles[0].health.url", "brackets"),
             Refused(probed("{ url: 'http://[::1' }"), .badValue, "profiles[0].health.url", "brackets"),
+            Refused(probed("{ url: 'http://2001:db8::1:80/' }"), .badValue, "profiles[0].health.url", "in brackets"),
+            // As it is written again it has a slash more.
+            Refused(
+                probed("{ url: 'http://h?\(String(repeating: "q", count: 1015))' }"), .badValue,
+                "profiles[0].health.url", "a URL of 1025 octets"),
             Refused(probed("{ url: 'http://0.0.0.0/' }"), .badValue, "profiles[0].health.url", "every address"),
             Refused(probed("{ url: 80 }"), .wrongType, "profiles[0].health.url", "found a number"),
             Refused(

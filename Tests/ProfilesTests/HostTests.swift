@@ -36,6 +36,7 @@ struct HostTests {
             ("0x7f.1", ["no IPv4 address", "neither"]), ("bücher.example", ["outside ASCII", "xn--"]),
             ("", ["an empty text"]),
             ("a..b", ["neither"]), ("-a.example", ["neither"]), ("a b", ["neither"]), ("*.example", ["neither"]),
+            ("a.0X1F", ["neither"]),
             ("0.0.0.0", ["every address"]), ("224.0.0.1", ["a group address"]), ("fe80::1", ["wants a zone"]),
             ("255.255.255.255", ["a group address"]),
             (":8080", ["port"]),

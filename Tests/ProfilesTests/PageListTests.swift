@@ -23,6 +23,8 @@ import Testing
         let pages = try PageList.read("# none\n\n http://a.example\r\nhttp://b.example:81/x?y 200,204\t it * works \n")
         #expect(pages.map(\.url.description) == ["http://a.example/", "http://b.example:81/x?y"])
         #expect(pages.map(\.statuses) == [[200], [200, 204]] && pages.map(\.body) == [nil, "it * works"])
+        // An accent joins the blank in front of it to one character.
+        #expect(try PageList.read("http://a/ 200 \u{301}a \u{301}").map(\.body) == ["\u{301}a \u{301}"])
     }
 
     @Test(
@@ -38,6 +40,17 @@ import Testing
             ("http://a/\u{e4}", "line 1: found a URL with blanks, or outside ASCII; expected the URL of an http page"),
             ("http://a/ 200,2000", "line 1: found no statuses; expected some of 200 to 599, with commas between them"),
             ("http://a/ 100", "line 1: found no statuses; expected some of 200 to 599, with commas between them"),
+            // What a profile's `health` can't say either.
+            ("http://a/ 200,200", "line 1: found a status twice, or too many; expected each once, and at most 16"),
+            (
+                "http://a/ 200,201,202,203,204,205,206,207,208,209,210,211,212,213,214,215,216",
+                "line 1: found a status twice, or too many; expected each once, and at most 16"
+            ),
+            ("http://a/ 200 **", "line 1: found \"**\"; expected a text of at most 256 octets"),
+            ("http://a/ 200 a\u{1}b", "line 1: found \"a"),
+            ("http://a/ 200 \(String(repeating: "x", count: 257))", "line 1: found \"xxx"),
+            ("http://a/ 204,304 x", "line 1: found a body with no status that comes with one; expected another"),
+            ("http://1::2:3/", "line 1: found a URL with a colon in its host; expected the URL of an http page"),
         ] as [(String, String)])
     func refused(text: String, words: String) {
         let error = #expect(throws: PageListError.self) { try PageList.read(text) }

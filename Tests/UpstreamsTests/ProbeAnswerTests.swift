@@ -35,6 +35,12 @@ import Wire
             "HTTP/1.1 407 A\r\nProxy-Authenticate: Basic realm=x\r\n\r\n",
             .wantsLogin(HTTPChallenge(Array("Basic".utf8)))
         ),
+        // What comes behind the text, or behind as much of an error page as is read, is no answer's business.
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n9\r\na needlez\r\n0\r\nT\n", .right),
+        (
+            "HTTP/1.1 404 N\r\nTransfer-Encoding: chunked\r\n\r\n1000\r\n\(String(repeating: "n", count: 4096))\n",
+            .wrong("404 (\(String(repeating: "n", count: 80))) in place of 200 or 204")
+        ),
         ("<html>", .wrong("a page without a head in place of 200 or 204")), ("{}", .malformed("not HTTP")),
         ("HTTP/1.1 2000 OK\r\n", .malformed("malformed status line")),
     ]
@@ -49,7 +55,7 @@ import Wire
             for start in stride(from: 0, to: octets.count, by: size) where verdict == nil {
                 verdict = reader.receive(octets.span.extracting(start..<min(start + size, octets.count)))
             }
-            #expect((verdict ?? reader.end()) == wanted, "in pieces of \(size)")
+            #expect((verdict ?? reader.end(isClosed: true)) == wanted, "in pieces of \(size)")
         }
     }
 
@@ -69,6 +75,45 @@ import Wire
                 piece = random.bytes(random.number(1..<16384)).map { isText ? $0 % 95 + 0x20 : $0 }
             }
             if verdict == nil { Issue.record("seed \(seed), round \(round): no verdict after \(total) octets") }
+        }
+    }
+
+    /// A trailer field without end; chunks of one octet, each with as long an extension as there may be.
+    @Test(
+        "framing without end is left after a quarter of a megabyte",
+        arguments: [("0\r\nT: ", ""), ("1;", "\r\nx\r\n1;")])
+    func framing(start: String, end: String) {
+        var reader = PageReader(Self.page)
+        let head = Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\(start)".utf8)
+        let more = Array("\(String(repeating: "x", count: 4090))\(end)".utf8)
+        var verdict = reader.receive(head.span)
+        var total = 0
+        while verdict == nil, total < 1 << 20 {
+            verdict = reader.receive(more.span)
+            total += more.count
+        }
+        #expect(verdict == .wrong("200 without the text \"a*needle*z\""))
+        #expect(total < 1 << 18 + more.count)
+    }
+
+    @Test(
+        "a body that is kept is whole or refused, in whatever pieces it comes",
+        arguments: [65_537, 65_536, 65_535, 4096])
+    func keeps(piece: Int) {
+        var page = ProbePage(Target("intranet.example.test:80"))
+        page.keepsBody = true
+        for (count, verdict) in [(65_536, PageVerdict.right), (65_537, .wrong("more than 64 KiB"))] {
+            var reader = PageReader(page)
+            let head = Array("HTTP/1.1 200 OK\r\n\r\n".utf8)
+            #expect(reader.receive(head.span) == nil)
+            var found: PageVerdict?
+            var rest = count
+            while found == nil, rest > 0 {
+                let octets = [UInt8](repeating: 0x78, count: min(piece, rest))
+                found = reader.receive(octets.span)
+                rest -= octets.count
+            }
+            #expect((found ?? reader.end(isClosed: true)) == verdict)
         }
     }
 

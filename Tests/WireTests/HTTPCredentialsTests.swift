@@ -49,6 +49,8 @@ import Wire
         let echoed = credentials.redacted(from: "you sent Basic cWE6UzNjcjN0LVpx, that is S3cr3t-Zq and S3cr3t-Zq")
         #expect(echoed == "you sent Basic …, that is … and …")
         #expect(credentials.redacted(from: "cut in the middle: S3cr3") == "cut in the middle: …")
+        // An accent makes another character of the last letter, and leaves the rest to be read.
+        #expect(credentials.redacted(from: "S3cr3t-Zq\u{301}!") == "…\u{301}!")
     }
 }
 
