@@ -41,6 +41,18 @@ public struct UnixTime: Hashable, Comparable, Sendable, CustomStringConvertible 
         return (year, month, dayOfYear - (153 * monthFromMarch + 2) / 5 + 1)
     }
 
+    /// The day of a date in the Gregorian calendar, counted from 1970-01-01; nil for what is none, and outside of the
+    /// years 1 to 9999.
+    public static func day(year: Int64, month: Int64, day: Int64) -> Int64? {
+        guard (1...9999).contains(year), (1...12).contains(month), (1...31).contains(day) else { return nil }
+        let yearFromMarch = month > 2 ? year : year - 1
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        let number = 365 * yearFromMarch + yearFromMarch / 4 - yearFromMarch / 100 + yearFromMarch / 400
+        let found = number + dayOfYear - 719_468
+        // The 31st of a month with 30 days is the first of the next one.
+        return date(ofDay: found) == (year, month, day) ? found : nil
+    }
+
     private func padded(_ value: Int64, _ width: Int) -> String {
         let digits = String(value)
         return String(repeating: "0", count: max(0, width - digits.count)) + digits

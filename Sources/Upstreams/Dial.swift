@@ -37,6 +37,8 @@ public struct Dial: ~Copyable {
     public let target: Target
     let upstream: Upstream
     let client: ClientIdentity?
+    /// Plain http on port 80 goes to an HTTP proxy in absolute form, whatever its settings say; to be set before `start`.
+    public var prefersAbsoluteForm = false
     /// When it began.
     public let startedAt: Instant
     let overallDeadline: Instant
@@ -111,7 +113,8 @@ public struct Dial: ~Copyable {
     public mutating func start(
         memory: inout UpstreamMemory, buffers: inout DialBuffers, now: Instant
     ) -> DialProgress {
-        inAbsoluteForm = target.port == 80 && upstream.usesAbsoluteForm
+        inAbsoluteForm =
+            target.port == 80 && (upstream.usesAbsoluteForm || prefersAbsoluteForm && upstream.mayUseAbsoluteForm)
         if hasCredentials, inAbsoluteForm || showsCredentialsAtOnce, upstream.gate.isShut(at: now) {
             return fail(.credentialsRejected)
         }

@@ -70,6 +70,9 @@ public struct ProbeResult: Equatable, Sendable {
     public var request: Sample?
     /// Who has signed the certificate that was looked at.
     public var certificate: CertificateLook?
+    /// The page, where it was to be kept and was the right one, and where it leads else.
+    public var body: [UInt8]?
+    public var redirect: String?
 
     public init(ticket: UInt64) { self.ticket = ticket }
 

@@ -21,6 +21,8 @@ public struct ProbePage: Equatable, Sendable {
     /// A text that must be in the first 64 KiB of the body; `*` stands for anything.
     public var body: String?
     public var via = Way.auto
+    /// Has the whole body be kept, which may have 64 KiB.
+    public var keepsBody = false
 
     public init(_ target: Target, path: String = "/") {
         self.target = target

@@ -117,7 +117,9 @@ extension ProbeRun {
         if flight != nil {
             return looked(.failure("the connection was closed without a certificate"), buffers: &buffers, now: now)
         }
-        if page != nil, let verdict = page.value.end() { return conclude(verdict, buffers: &buffers, now: now) }
+        if page != nil, let verdict = page.value.end(isClosed: true) {
+            return conclude(verdict, buffers: &buffers, now: now)
+        }
         return missed(.closedPage(way), "closed without an answer", buffers: &buffers, now: now)
     }
 
@@ -126,7 +128,9 @@ extension ProbeRun {
         if flight != nil {
             return looked(.failure("no certificate came in time"), buffers: &buffers, now: now)
         }
-        if page != nil, let verdict = page.value.end() { return conclude(verdict, buffers: &buffers, now: now) }
+        if page != nil, let verdict = page.value.end(isClosed: false) {
+            return conclude(verdict, buffers: &buffers, now: now)
+        }
         let time = request.timeout.words
         return missed(.silentPage(way, time), "no answer within \(time)", buffers: &buffers, now: now)
     }
@@ -144,6 +148,10 @@ extension ProbeRun {
     private mutating func conclude(
         _ verdict: PageVerdict, buffers: inout DialBuffers, now: Instant
     ) -> ProbeProgress {
+        if request.page?.keepsBody ?? false {
+            result.body = verdict == .right ? page.value.body : nil
+            result.redirect = page.value.redirect
+        }
         guard var cause = Cause(verdict, way) else {
             note(.page, now: now, "as expected")
             return finish(buffers: &buffers, now: now)

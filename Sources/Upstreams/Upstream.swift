@@ -183,9 +183,14 @@ public final class Upstream: Sendable {
         }
     }
 
+    /// Whether it can be asked in absolute form at all.
+    var mayUseAbsoluteForm: Bool {
+        if case .http = settings.kind { true } else { false }
+    }
+
     /// Whether plain http goes to this upstream in absolute form, by the settings or by what was learned.
     public var usesAbsoluteForm: Bool {
-        guard case .http = settings.kind else { return false }
+        guard mayUseAbsoluteForm else { return false }
         switch settings.plainHTTP {
         case .auto: return learned.port80Refused.load(ordering: .relaxed)
         case .connect: return false

@@ -7,12 +7,19 @@ struct DERElement: Equatable {
     var tag: UInt8
     var content: Range<Int>
 
+    static let boolean: UInt8 = 0x01
     static let integer: UInt8 = 0x02
+    static let bitString: UInt8 = 0x03
+    static let octetString: UInt8 = 0x04
     static let objectIdentifier: UInt8 = 0x06
+    static let utcTime: UInt8 = 0x17
+    static let generalizedTime: UInt8 = 0x18
     static let sequence: UInt8 = 0x30
     static let set: UInt8 = 0x31
     /// `[0]`, constructed: the version of a certificate.
     static let version: UInt8 = 0xa0
+    /// `[3]`, constructed: the extensions of a certificate.
+    static let extensions: UInt8 = 0xa3
 
     /// Reads the element at the beginning of a range, and takes it off; nil for what is no DER.
     ///

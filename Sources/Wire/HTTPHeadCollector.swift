@@ -4,7 +4,7 @@ import Bytes
 
 /// Finds the end of a request's head in a stream that comes in pieces.
 ///
-/// What is not complete yet is kept, 64 KiB at most, because the head is rewritten as a whole.
+/// What is not complete yet is kept, 64 KiB at most unless less is said, because the head is rewritten as a whole.
 public struct HTTPHeadCollector: Sendable {
     public static let maximumHead = 65536
 
@@ -12,8 +12,10 @@ public struct HTTPHeadCollector: Sendable {
     public private(set) var kept: [UInt8] = []
     private var lineIsEmpty = true
     private var sawText = false
+    /// The longest head, in octets.
+    private let limit: Int
 
-    public init() {}
+    public init(limit: Int = maximumHead) { self.limit = limit }
 
     public var isEmpty: Bool { kept.isEmpty }
 
@@ -26,7 +28,7 @@ public struct HTTPHeadCollector: Sendable {
             let octet = input[index]
             if octet == ASCII.lineFeed {
                 if lineIsEmpty, sawText {
-                    guard kept.count + index < Self.maximumHead else { throw .headTooLong }
+                    guard kept.count + index < limit else { throw .headTooLong }
                     if !kept.isEmpty { kept.append(copying: input.extracting(0..<index + 1)) }
                     return index + 1
                 }
@@ -36,7 +38,7 @@ public struct HTTPHeadCollector: Sendable {
                 sawText = true
             }
         }
-        guard kept.count + input.count <= Self.maximumHead else { throw .headTooLong }
+        guard kept.count + input.count <= limit else { throw .headTooLong }
         kept.append(copying: input)
         return nil
     }

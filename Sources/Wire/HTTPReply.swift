@@ -18,7 +18,7 @@ public struct HTTPReplyHead: Equatable, Sendable {
     public internal(set) var isHTML = false
     /// The values of all Proxy-Authenticate fields, joined by commas (RFC 9110, section 5.3).
     public internal(set) var challenges: [UInt8] = []
-    /// Where a redirect leads (Location, RFC 9110, section 10.2.2), its first 512 octets.
+    /// Where a redirect leads (Location, RFC 9110, section 10.2.2), as much as is kept of it.
     var location: [UInt8] = []
     /// The first word of X-Squid-Error: `ERR_ACCESS_DENIED`.
     var squidError: [UInt8] = []
@@ -37,6 +37,17 @@ public struct HTTPReplyHead: Equatable, Sendable {
     public var locationText: String {
         HTTPErrorText.clean(Array(location.prefix { $0 != ASCII.question && $0 != ASCII.hash }))
     }
+
+    /// Where a redirect leads, whole; nil for what is none, and for an address that is cut off or no text.
+    public var redirect: String? {
+        guard isRedirect, !location.isEmpty, location.count < Self.longestLocation,
+            location.allSatisfy({ $0 > 0x20 && $0 < 0x7f })
+        else { return nil }
+        return String(decoding: location, as: UTF8.self)
+    }
+
+    /// The octets that are kept of where a redirect leads.
+    static let longestLocation = 512
 
     /// Whether the connection outlives this exchange (RFC 9112, section 9.3).
     public var keepsAlive: Bool { !saysClose && (isVersion11 || saysKeepAlive) }
@@ -160,7 +171,7 @@ public struct HTTPReplyReader: Equatable, Sendable {
         let value = line.extracting(line.trimmed(colon + 1..<line.count))
         switch name.count {
         case 8 where name.matches("location"):
-            head.location = Array(copying: value.extracting(0..<min(value.count, 512)))
+            head.location = Array(copying: value.extracting(0..<min(value.count, HTTPReplyHead.longestLocation)))
         case 10 where name.matches("connection"), 16 where name.matches("proxy-connection"):
             if listContains(value, "close") { head.saysClose = true }
             if listContains(value, "keep-alive") { head.saysKeepAlive = true }
