@@ -86,6 +86,8 @@ extension DeviceTable {
         /// Whether people have named the device or given it a profile.
         public var isKnown: Bool
         public var choice: ProfileChoice
+        /// What its assignment is tied to; nil where it has none.
+        public var assigned: DeviceIdentity?
     }
 
     /// The choice for each address whose device is known; it stays the same while `generation` does.
@@ -104,6 +106,6 @@ extension DeviceTable {
         let assignment = assignment(of: identity)
         let isKnown = assignment != nil || names[identity] != nil
         let choice = rules.choice(for: identity, assignment: assignment, isKnown: isKnown, on: interface(of: identity))
-        return AddressChoice(device: identity, isKnown: isKnown, choice: choice)
+        return AddressChoice(device: identity, isKnown: isKnown, choice: choice, assigned: assignment?.device)
     }
 }

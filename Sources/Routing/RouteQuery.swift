@@ -70,6 +70,19 @@ public struct SourceText: Equatable, Sendable {
     }
 }
 
+/// Names that go through the profile's own upstream in both modes, because they mean something to it alone.
+public struct ImpliedNames: Equatable, Sendable {
+    /// What stands in the place of a list's name in explanations.
+    public var list: String
+    /// Each by itself, without what is below it.
+    public var names: [String]
+
+    public init(list: String, names: [String]) {
+        self.list = list
+        self.names = names
+    }
+}
+
 /// What happens to a flow, and why.
 public struct Decision: Equatable, Sendable {
     public var verdict: Verdict

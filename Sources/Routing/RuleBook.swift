@@ -22,12 +22,13 @@ struct RuleBook: Sendable {
 
     init(
         domains: [SourceText], bypass: [SourceText], rules: [SourceText], sets: [String: RuleList],
-        profiles: Set<String>
+        profiles: Set<String>, implied: [ImpliedNames]
     ) throws(RoutingError) {
         mode = domains.isEmpty ? .global : .domain
         let count = rules.count + bypass.count + domains.count
         table.reserve(count)
         if count > 1024 { index.reserve(names: count, octets: count * 16) }
+        for list in implied { try add(list) }
         for source in rules {
             do throws(Misspelling) {
                 let noted = try RuleNotation.rule(Array(source.text.utf8)[...].trimmed)
@@ -87,6 +88,15 @@ extension RuleBook {
     func verdictNumber(of rule: UInt32) -> Int {
         guard rule == noRule else { return table.verdictNumber(of: rule) }
         return mode == .global ? 0 : 1
+    }
+
+    private mutating func add(_ implied: ImpliedNames) throws(RoutingError) {
+        for name in implied.names {
+            do throws(Misspelling) {
+                try add(.name(Array(name.utf8)[...], .exact), SourceText(text: name), .proxy, [:])
+            } catch { throw error.at(list: implied.list, file: nil, line: nil) }
+        }
+        table.endImplied(implied.list)
     }
 
     private mutating func add(_ list: [SourceText], list name: String, _ verdict: Verdict) throws(RoutingError) {

@@ -70,6 +70,12 @@ public struct RuleOrigin: Sendable {
         return book.value.index.always == rule
     }
 
+    /// Whether it is one of `ImpliedNames`.
+    public var isImplied: Bool {
+        guard case .rule(let rule, let book) = source else { return false }
+        return book.value.table.isImplied(rule)
+    }
+
     /// The rule that names the set, when the entry is in one.
     public var through: SourceText? {
         guard case .entry(_, _, _, let rule, let book?) = source else { return nil }

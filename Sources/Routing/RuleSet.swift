@@ -1,7 +1,7 @@
 /// # Which rule decides about a flow
 ///
-/// Three lists can answer, and the first entry that matches does: `rules`, then `bypass`, then `domains`. Behind the
-/// last one stands the mode: an empty domain list proxies everything, a populated one nothing else. All entries have
+/// Three lists can answer, and the first entry that matches does: `rules`, then `bypass`, then `domains`. Before them
+/// stand names that nobody has written down and that have to pass (`ImpliedNames`), behind the last one the mode: an empty domain list proxies everything, a populated one nothing else. All entries have
 /// one row of numbers, and each thing that an entry can look at has an index that says the lowest number that matches:
 ///
 ///     name    ──▶ NameIndex, KeywordIndex ──┐
@@ -20,13 +20,14 @@ public struct RuleSet: Sendable {
     /// Reads all three lists, or says what is wrong with the first entry that is.
     ///
     /// `sets` are the sets that the configuration declares, by the names by which rules know them, `profiles` the
-    /// profiles that a rule may send flows to.
+    /// profiles that a rule may send flows to. `implied` come before all three.
     public init(
         domains: [SourceText], bypass: [SourceText], rules: [SourceText], sets: [String: RuleList] = [:],
-        profiles: Set<String> = []
+        profiles: Set<String> = [], implied: [ImpliedNames] = []
     ) throws(RoutingError) {
         shared = Shared(
-            try RuleBook(domains: domains, bypass: bypass, rules: rules, sets: sets, profiles: profiles))
+            try RuleBook(
+                domains: domains, bypass: bypass, rules: rules, sets: sets, profiles: profiles, implied: implied))
     }
 
     public var mode: Mode { shared.value.mode }

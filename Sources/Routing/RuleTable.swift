@@ -11,6 +11,8 @@ struct RuleTable: Sendable {
     private var lines: [UInt32] = []
     private var files: [String?] = []
     private var fileOf: [UInt16] = []
+    /// The lists before `rules` that nobody has written, and where each ends.
+    private var implied: [(list: String, end: UInt32)] = []
     /// Where `bypass` and `domains` begin.
     var bypassStart: UInt32 = 0
     var domainsStart: UInt32 = 0
@@ -52,9 +54,16 @@ struct RuleTable: Sendable {
             line: lines[index] == 0 ? nil : Int(lines[index]), file: files[Int(fileOf[index])])
     }
 
+    /// Notes that the rules since the last such list are those of one that nobody has written.
+    mutating func endImplied(_ list: String) { implied.append((list, count)) }
+
+    /// Whether a rule stands in a list that nobody has written.
+    func isImplied(_ rule: UInt32) -> Bool { rule < implied.last?.end ?? 0 }
+
     /// The list that a rule stands in.
     func list(of rule: UInt32) -> String {
-        rule < bypassStart ? "rules" : rule < domainsStart ? "bypass" : "domains"
+        if let own = implied.first(where: { rule < $0.end }) { return own.list }
+        return rule < bypassStart ? "rules" : rule < domainsStart ? "bypass" : "domains"
     }
 
     func origin(of rule: UInt32) -> RuleOrigin {

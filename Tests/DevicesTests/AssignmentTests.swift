@@ -111,6 +111,7 @@ import Testing
             #expect(choice.device == device.identity)
             #expect(choice.isKnown == device.isKnown)
             #expect(choice.choice == rules.choice(for: device))
+            #expect(choice.assigned == device.assignment?.device)
         }
         #expect(choices[address("10.20.0.9")]?.choice == ProfileChoice(.profile("b"), .assignment))
         #expect(choices[address("10.20.0.10")]?.choice == ProfileChoice(.block, .new))
