@@ -5,11 +5,14 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
 #include <string.h>
+#include <linux/netfilter_ipv4.h>
+#include <linux/netfilter_ipv6/ip6_tables.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -95,6 +98,12 @@ int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capa
 
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length) {
     return result(accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC));
+}
+
+int clinux_original_destination(int descriptor, int family, struct sockaddr *address, socklen_t *length) {
+    int isIPv4 = family == AF_INET;
+    int level = isIPv4 ? IPPROTO_IP : IPPROTO_IPV6;
+    return result(getsockopt(descriptor, level, isIPv4 ? SO_ORIGINAL_DST : IP6T_SO_ORIGINAL_DST, address, length));
 }
 
 int clinux_peer_credentials(int descriptor, uint32_t *user, uint32_t *group, int32_t *process) {

@@ -29,12 +29,13 @@ public struct RateLimiter: ~Copyable {
     /// How often something was not allowed.
     public private(set) var refusals = 0
 
-    /// Allows `perSecond` a second for each address, and as many at once after a quiet second; 0 allows none.
-    public init(perSecond: Int, seed: (UInt64, UInt64)) {
+    /// Allows `perSecond` a second for each address, and `burst` at once after a quiet time: as many as in a second unless
+    /// it is given; 0 a second allows none.
+    public init(perSecond: Int, burst: Int? = nil, seed: (UInt64, UInt64)) {
         precondition(perSecond >= 0, "a limit below nothing")
         // An empty bucket that never fills: its period is longer than its depth.
         period = .seconds(1) / Int64(max(1, perSecond))
-        depth = period * Int64(perSecond)
+        depth = period * Int64(perSecond == 0 ? 0 : burst ?? perSecond)
         hash = KeyedHash(seed: seed)
         let unused = Bucket(address: IPAddress(high: 0, low: 0), full: Instant(nanoseconds: .min))
         buckets = [Bucket](repeating: unused, count: Self.sets * Self.ways)

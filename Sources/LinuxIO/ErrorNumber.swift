@@ -23,6 +23,8 @@ public struct ErrorNumber: Hashable, Sendable, CustomStringConvertible {
     public static let connectionReset = ErrorNumber(rawValue: ECONNRESET)
     /// EBADFD: the TUN device behind the descriptor was removed.
     public static let descriptorInBadState = ErrorNumber(rawValue: EBADFD)
+    /// EAFNOSUPPORT: the kernel has no IPv6.
+    public static let familyNotSupported = ErrorNumber(rawValue: EAFNOSUPPORT)
     public static let fileExists = ErrorNumber(rawValue: EEXIST)
     public static let hostUnreachable = ErrorNumber(rawValue: EHOSTUNREACH)
     /// EIO: among others, a packet was written to a TUN device that is set down.

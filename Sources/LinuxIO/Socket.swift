@@ -87,6 +87,14 @@ public struct Socket: ~Copyable, Sendable {
         unsafe SocketAddress.filled { unsafe getsockname(descriptor.number, $0, $1) }.address
     }
 
+    /// Where the peer of an accepted connection wanted to go before a firewall of this machine sent it here; `localAddress`
+    /// where none did, nil where the kernel keeps no connections (SO_ORIGINAL_DST).
+    public var originalDestination: SocketAddress? {
+        guard let family = localAddress?.family else { return nil }
+        return unsafe SocketAddress.filled { unsafe clinux_original_destination(descriptor.number, family, $0, $1) }
+            .address
+    }
+
     /// The other end's address, or nil when the socket is not connected (any more).
     public var peerAddress: SocketAddress? {
         unsafe SocketAddress.filled { unsafe getpeername(descriptor.number, $0, $1) }.address

@@ -30,18 +30,37 @@ public struct DNSSpecialNames: Sendable {
 
     /// What a name means by itself, or nil when it is like any other.
     public func meaning(of name: String) -> DNSSpecialName? {
+        if let own = meaning(ofOwn: name) { return own }
         if name.isEmpty || local.contains(name) || ownHosts.contains(name) { return .local }
         if !name.utf8.contains(UInt8(ascii: ".")) { return name == "localhost" ? Self.loopback : .local }
         if let zone = Self.zone(of: name) { return meaning(of: name, in: zone) }
         return Self.clocks.contains(name) ? .local : nil
     }
 
+    /// Of the page's own name and those below it, which nobody else may answer for.
+    private func meaning(ofOwn name: String) -> DNSSpecialName? {
+        guard name.hasSuffix(Self.page) else { return nil }
+        if name.utf8.count == Self.page.utf8.count || Self.checkLabel(of: name) != nil { return .addresses(gateway) }
+        guard name.hasSuffix("." + Self.page) else { return nil }
+        // There are names below it, so it exists: NXDOMAIN would take them along (RFC 8020).
+        return name.utf8.count == Self.checks.utf8.count - 1 && Self.checks.hasSuffix(name) ? .empty : .nonexistent
+    }
+
+    /// The one label in front of the self-checks' name, by which a check is known again; nil of every other name.
+    public static func checkLabel(of name: String) -> String? {
+        guard name.hasSuffix(checks) else { return nil }
+        let label = name.dropLast(checks.count)
+        return label.isEmpty || label.contains(".") ? nil : String(label)
+    }
+
+    private static let page = "starship.internal"
+    private static let checks = ".check.starship.internal"
+
     private func meaning(of name: String, in zone: Zone) -> DNSSpecialName? {
         switch zone {
         case .nonexistent: .nonexistent
         case .local: .local
         case .loopback: Self.loopback
-        case .internet: name == "starship.internal" ? .addresses(gateway) : nil
         case .arpa: Self.meaning(inArpa: name)
         }
     }
@@ -54,7 +73,7 @@ public struct DNSSpecialNames: Sendable {
         return name == "ipv4only.arpa" ? .ipv4only : .local
     }
 
-    private enum Zone { case nonexistent, local, loopback, internet, arpa }
+    private enum Zone { case nonexistent, local, loopback, arpa }
 
     /// The last label's meaning.
     private static func zone(of name: String) -> Zone? {
@@ -69,7 +88,7 @@ public struct DNSSpecialNames: Sendable {
         // Multicast names are asked for by multicast (RFC 6762, section 22.1).
         ("local", .nonexistent), ("invalid", .nonexistent), ("onion", .nonexistent), ("localhost", .loopback),
         // What routers call their own network. Reverse names and `home.arpa` (RFC 8375) are below `arpa`.
-        ("lan", .local), ("arpa", .arpa), ("internal", .internet),
+        ("lan", .local), ("arpa", .arpa),
     ]
 
     /// Whether a name that the network here does not know can be known elsewhere: it is no address, and its last label is

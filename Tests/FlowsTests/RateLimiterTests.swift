@@ -24,6 +24,17 @@ import Testing
         #expect(refusals == 10000 - allowed)
     }
 
+    @Test("a burst may be larger than what comes in a second")
+    func bursts() {
+        var limiter = RateLimiter(perSecond: 20, burst: 40, seed: (1, 2))
+        var allowed: [Int] = []
+        for second in [0, 1, 3, 60] {
+            let now = Instant(nanoseconds: 0) + .seconds(Int64(second))
+            allowed.append((0..<100).count { _ in limiter.allow(Self.device, now: now) })
+        }
+        #expect(allowed == [40, 20, 40, 40])
+    }
+
     @Test func allowsWhatIsSlow() {
         var limiter = RateLimiter(perSecond: 50, seed: (1, 2))
         for number in 0..<1000 {

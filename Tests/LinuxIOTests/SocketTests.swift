@@ -169,4 +169,40 @@ struct SocketTests {
         #expect(throws: SystemCallError("bind", path, errno: .addressInUse)) { _ = try Socket.listenUnix(at: path) }
         withExtendedLifetime(listener) {}
     }
+
+    @Test(
+        "where a connection wanted to go before the firewall sent it elsewhere is known, in both families",
+        .enabled(if: Namespace.isAvailable, "needs the right to make network namespaces"))
+    func originalDestination() throws {
+        let found = try Namespace.run {
+            try Namespace.ip("link set lo up")
+            var found: [[SocketAddress?]] = []
+            for (target, here) in [
+                (IPAddress(v4: 0x7f00_0009), Self.loopback), (IPAddress(high: 0, low: 1), Self.loopback6),
+            ] {
+                let listener = try Socket.listen(on: SocketAddress(here.address, 10080))
+                let plain = try Socket.connectTCP(to: SocketAddress(here.address, 10080))
+                found.append([try Self.accept(listener).originalDestination])
+                withExtendedLifetime(plain) {}
+                let table = """
+                    table inet t {
+                      chain c { type nat hook output priority -100; tcp dport 80 redirect to :10080; }
+                    }
+                    """
+                let outcome = try Tool.run("nft", ["-f", "-"], input: table)
+                try #require(outcome.status == 0, "\(outcome.errors)")
+                let client = try Socket.connectTCP(to: SocketAddress(target, 80))
+                let socket = try Self.accept(listener)
+                found.append([socket.localAddress, socket.originalDestination])
+                withExtendedLifetime(client) {}
+                _ = try Tool.run("nft", ["delete", "table", "inet", "t"])
+            }
+            return found.map { $0.map { address in address.map { "\($0)" } ?? "nil" } }
+        }
+        // Without a firewall the kernel may keep no connections.
+        #expect(found[0][0] == "127.0.0.1:10080" || found[0][0] == "nil")
+        #expect(found[1] == ["127.0.0.1:10080", "127.0.0.9:80"])
+        #expect(found[2][0] == "[::1]:10080" || found[2][0] == "nil")
+        #expect(found[3] == ["[::1]:10080", "[::1]:80"])
+    }
 }

@@ -160,11 +160,35 @@ struct AnswerPlanTests {
     @Test func someNamesAreOurs() throws {
         #expect(try Self.plan("starship.internal") == .addresses([IPAddress("198.18.0.1")]))
         #expect(try Self.plan("intranet.internal") == .forward(maximumTTL: 60))
+        #expect(try Self.plan("notstarship.internal") == .forward(maximumTTL: 60))
         #expect(try Self.plan("localhost") == .addresses([IPAddress("127.0.0.1"), IPAddress("::1")]))
         // RFC 7050, section 3: the addresses are known, the prefix is the resolver's to say.
         let known = ["192.0.0.170", "192.0.0.171"].map { IPAddress($0) }
         #expect(try Self.plan("ipv4only.arpa") == .addresses(known))
         #expect(try Self.plan("ipv4only.arpa", .address6) == .forward(maximumTTL: nil))
+    }
+
+    /// One label in front, whatever it is and whatever else is settled; RFC 8020 forbids NXDOMAIN above names that exist.
+    @Test func namesOfSelfChecksAreOurs() throws {
+        let ours = AnswerPlan.addresses([IPAddress("198.18.0.1")])
+        for mode in [AnswerMode.fakeIP, .snoop, .off] {
+            let rules = Self.rules {
+                $0.mode = mode
+                $0.localNames = ["internal"]
+            }
+            for type in [DNSType.address4, .address6, .https] {
+                #expect(try Self.plan("x1y2.check.starship.internal", type, rules) == ours)
+                #expect(try Self.plan("check.starship.internal", type, rules) == .empty)
+                for name in ["a.x1y2.check.starship.internal", "x1y2.starship.internal", "k.starship.internal"] {
+                    #expect(try Self.plan(name, type, rules) == .nonexistent, "\(name)")
+                }
+            }
+            #expect(try Self.plan("starship.internal", .address4, rules) == ours)
+        }
+        #expect(DNSSpecialNames.checkLabel(of: "x1y2.check.starship.internal") == "x1y2")
+        for name in ["check.starship.internal", ".check.starship.internal", "a.b.check.starship.internal", "a.check"] {
+            #expect(DNSSpecialNames.checkLabel(of: name) == nil, "\(name)")
+        }
     }
 
     @Test func reverseNamesOfFakeAddressesAreOurs() throws {

@@ -43,6 +43,16 @@ import Testing
         #expect(names == ["app.example.test", "app.example.test", "www.example.test"])
     }
 
+    @Test("the second own address of each family is the self-check's, and no name's (B104)")
+    func checkAddresses() throws {
+        let pool = FakePoolTests.pool(length: 24, perDevice: 400)
+        let check = pool.range.check
+        #expect(check.v4 == IPAddress("198.18.0.2") && check.v6 == IPAddress("2001:2::2"))
+        for address in [check.v4, check.v6] {
+            #expect(pool.range.place(of: address) == nil && !pool.contains(address))
+        }
+    }
+
     @Test("hands out neither the network, the broadcast nor its own addresses (B104)")
     func reserved() {
         var pool = Self.pool()

@@ -60,6 +60,10 @@ int clinux_epoll_wait_precisely(int poller, struct epoll_event *events, int capa
 /* accept4 with SOCK_NONBLOCK and SOCK_CLOEXEC. Returns a descriptor or a negative errno. */
 int clinux_accept(int listener, struct sockaddr *address, socklen_t *length);
 
+/* Where the peer of an accepted connection of this family wanted to go before a firewall redirected it here
+ * (SO_ORIGINAL_DST, IP6T_SO_ORIGINAL_DST). Returns 0 or a negative errno. */
+int clinux_original_destination(int descriptor, int family, struct sockaddr *address, socklen_t *length);
+
 /* Who is at the other end of a connected Unix socket (SO_PEERCRED). Returns 0 or a negative errno. */
 int clinux_peer_credentials(int descriptor, uint32_t *user, uint32_t *group, int32_t *process);
 
