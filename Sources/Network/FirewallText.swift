@@ -4,7 +4,7 @@
 ///
 ///     lend         LAN packets for lent addresses get our mark, by which a rule leads them into the TUN device
 ///     dns          port 53 of the LAN, to whatever address, goes to the DNS service; which device asks which resolver
-///                  instead of us is noted for an hour
+///                  instead of us is noted for an hour; port 80 of our own addresses goes to the page
 ///     forward      what every forwarded packet is asked, and nothing that a few of them could be asked elsewhere
 ///     clamp        the MSS of forwarded connections is at most what the path to the LAN takes
 ///     captured     into the TUN device: flows that left by the uplink before a switch are reset at their next packet
@@ -113,7 +113,7 @@ struct FirewallText {
     private var gateway: [Chain] {
         [
             Chain("lend", "filter hook prerouting priority mangle", plan.lent.isEmpty ? [] : lend),
-            Chain("dns", "nat hook prerouting priority dstnat", insists + redirection),
+            Chain("dns", "nat hook prerouting priority dstnat", insists + redirection + page),
             Chain("forward", "filter hook forward priority filter - 10", forward),
             Chain("clamp", nil, clamp),
             Chain("captured", nil, captured),
@@ -137,6 +137,19 @@ struct FirewallText {
 
     private static func redirection(to port: UInt16) -> String {
         "meta l4proto { tcp, udp } th dport 53 redirect to :\(port)"
+    }
+
+    /// Port 80 of what the page has: the address by which a device is on the LAN, and those that `starship.internal` names.
+    ///
+    /// What nobody listens on, as port 443, the kernel refuses by itself.
+    private var page: [String] {
+        guard let port = plan.pagePort else { return [] }
+        let redirect = "tcp dport 80 redirect to :\(port)"
+        let named = [("ip", true), ("ip6", false)].flatMap { family, isIPv4 in
+            let addresses = plan.addresses.filter { $0.isIPv4 == isIPv4 }.map(\.description)
+            return addresses.isEmpty ? [] : forDevices("\(family) daddr \(list(addresses)) \(redirect)", family)
+        }
+        return forDevices("fib daddr . iif type local \(redirect)") + named
     }
 
     /// Of a machine that an upstream runs on nothing is noted or refused: it is always direct, by all its addresses.

@@ -33,25 +33,29 @@ public struct ForeignChain: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Finds them in what `nft list ruleset` shows.
-    static func find(_ ruleset: String, lan: [String], _ dnsPort: UInt16?) -> [ForeignChain] {
-        find(
-            in: ListedTable.read(ruleset).filter { $0.name != "inet \(NetworkNames.firewallTable)" }, lan: lan, dnsPort)
+    static func find(_ ruleset: String, lan: [String], _ ports: [UInt16]) -> [ForeignChain] {
+        find(in: ListedTable.read(ruleset).filter { $0.name != "inet \(NetworkNames.firewallTable)" }, lan: lan, ports)
     }
 
-    static func find(in tables: [ListedTable], lan: [String], _ dnsPort: UInt16?) -> [ForeignChain] {
+    /// Finds them in tables; the ports are those of our own that devices ask.
+    static func find(in tables: [ListedTable], lan: [String], _ ports: [UInt16]) -> [ForeignChain] {
         var found: [ForeignChain] = []
         for table in tables where !table.name.hasPrefix("arp ") && !table.name.hasPrefix("bridge ") {
             for chain in table.chains where chain.refusesRest {
-                guard let hook = chain.hook.flatMap(Hook.init(rawValue:)), hook == .forward || dnsPort != nil else {
-                    continue
+                guard let hook = chain.hook.flatMap(Hook.init(rawValue:)) else { continue }
+                // What is forwarded has no port of ours.
+                let asked = hook == .forward ? [0] : ports
+                var commands: [String] = []
+                for interface in lan {
+                    for port in asked where !table.accepts(interface, hook, port) {
+                        let more = mending(table.manager, hook, table, chain.name, interface, port)
+                        commands += more.filter { !commands.contains($0) }
+                    }
                 }
-                let closed = lan.filter { !table.accepts($0, hook, dnsPort) }
-                guard !closed.isEmpty else { continue }
-                let manager = table.manager
+                guard !commands.isEmpty else { continue }
                 found.append(
                     ForeignChain(
-                        manager: manager, hook: hook, table: table.name, chain: chain.name,
-                        mending: closed.flatMap { mending(manager, hook, table, chain.name, $0, dnsPort ?? 53) }))
+                        manager: table.manager, hook: hook, table: table.name, chain: chain.name, mending: commands))
             }
         }
         return found
@@ -140,6 +144,17 @@ struct ListedTable {
         return words.dropFirst(words.count > 4 && words[1] == "packets" ? 5 : 1).joined(separator: " ")
     }
 
+    /// The ports that a rule is about, as `dport 53`, `dport { 53, 10000-10100 }`; nil where it looks at none.
+    static func ports(of rule: Substring) -> [ClosedRange<UInt16>]? {
+        guard let start = rule.firstRange(of: "dport ")?.upperBound else { return nil }
+        let list = rule[start...].prefix { $0.isNumber || "-{}, ".contains($0) }
+        return list.split { !$0.isNumber && $0 != "-" }.compactMap { item in
+            let ends = item.split(separator: "-").compactMap { UInt16($0) }
+            guard let first = ends.first, let last = ends.last, first <= last else { return nil }
+            return first...last
+        }
+    }
+
     var manager: ForeignChain.Manager {
         if name.hasSuffix(" firewalld") { return .firewalld }
         if chains.contains(where: { $0.name == "DOCKER-USER" }) { return .docker }
@@ -149,15 +164,16 @@ struct ListedTable {
     /// Whether some rule of the table lets the interface's packets pass, both ways where they are forwarded.
     ///
     /// firewalld sorts interfaces into zones, and its trusted zone accepts.
-    func accepts(_ interface: String, _ hook: ForeignChain.Hook, _ dnsPort: UInt16?) -> Bool {
+    func accepts(_ interface: String, _ hook: ForeignChain.Hook, _ port: UInt16) -> Bool {
         let rules = chains.flatMap(\.rules)
         func allows(_ key: String) -> Bool {
             rules.contains { rule in
                 guard rule.contains("\(key) \"\(interface)\"") || rule.contains("\(key) \(interface) ") else {
                     return false
                 }
+                let ports = hook == .input ? Self.ports(of: rule) : nil
+                if let ports { return ports.contains { $0.contains(port) } }
                 return rule.contains("accept") || rule.contains("trusted")
-                    || (hook == .input && dnsPort.map { rule.contains("dport \($0)") } == true)
             }
         }
         return hook == .input ? allows("iifname") : allows("iifname") && (allows("oifname") || manager == .firewalld)

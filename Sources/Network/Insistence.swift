@@ -4,6 +4,7 @@
 /// nft(8) shows of it.
 
 public import Addresses
+public import Bytes
 
 /// A device that asked a resolver that is not us.
 public struct Insistence: Hashable, Sendable, CustomStringConvertible {
@@ -12,10 +13,14 @@ public struct Insistence: Hashable, Sendable, CustomStringConvertible {
     /// With 53 it was answered by us all the same, with 853 it was refused.
     public var port: UInt16
 
-    public init(device: IPAddress, resolver: IPAddress, port: UInt16) {
+    /// How long ago it last began to; nil where the firewall does not say.
+    public var age: Interval?
+
+    public init(device: IPAddress, resolver: IPAddress, port: UInt16, age: Interval? = nil) {
         self.device = device
         self.resolver = resolver
         self.port = port
+        self.age = age
     }
 
     /// What it does, and what to change on the device.
@@ -48,8 +53,28 @@ public struct Insistence: Hashable, Sendable, CustomStringConvertible {
             guard words.count >= 5, words[1] == ".", words[3] == ".", let device = IPAddress(parsing: String(words[0])),
                 let resolver = IPAddress(parsing: String(words[2])), let port = UInt16(words[4])
             else { return nil }
-            return Insistence(device: device, resolver: resolver, port: port)
+            return Insistence(device: device, resolver: resolver, port: port, age: age(in: words.dropFirst(5)))
         }
+    }
+
+    /// How much of its hour an element has had, by what is left: `expires 59m58s992ms`.
+    private static func age(in words: ArraySlice<Substring>) -> Interval? {
+        guard let place = words.firstIndex(of: "expires"), words.indices.contains(place + 1) else { return nil }
+        // "ms" before "m" and "s".
+        let units: [(name: String, time: Interval)] = [
+            ("ms", .milliseconds(1)), ("h", .hours(1)), ("m", .seconds(60)), ("s", .seconds(1)),
+        ]
+        var (rest, left) = (words[place + 1], Interval.zero)
+        while !rest.isEmpty {
+            let digits = rest.prefix { $0.isASCII && $0.isNumber }
+            rest = rest.dropFirst(digits.count)
+            guard let count = Int64(digits), count < 1 << 20,
+                let unit = units.first(where: { rest.hasPrefix($0.name) })
+            else { return nil }
+            left = left + unit.time * count
+            rest = rest.dropFirst(unit.name.count)
+        }
+        return max(.zero, .hours(1) - left)
     }
 }
 

@@ -44,8 +44,9 @@ extension NetworkSetup {
         guard plan.setup == .gateway, let rules = try Commands.listing("ruleset") else { return notices }
         let lan = plan.lan.map(\.interface)
         let legacy = LegacyTables.read()
-        let chains = ForeignChain.find(rules, lan: lan, plan.dnsPort)
-        notices += (chains + ForeignChain.find(in: legacy.tables, lan: lan, plan.dnsPort)).map { .foreignChain($0) }
+        let ports = [plan.dnsPort, plan.pagePort].compactMap(\.self)
+        let chains = ForeignChain.find(rules, lan: lan, ports)
+        notices += (chains + ForeignChain.find(in: legacy.tables, lan: lan, ports)).map { .foreignChain($0) }
         notices += legacy.unread.map { .unreadRules(tool: $0) }
         return notices
     }

@@ -95,6 +95,8 @@ public struct NetworkPlan: Equatable, Sendable {
     public var upstreams: [IPAddress] = []
     /// Where the DNS service listens; nil leaves port 53 alone.
     public var dnsPort: UInt16?
+    /// Where the page listens; nil leaves port 80 of our own addresses alone.
+    public var pagePort: UInt16?
     /// Whether devices' DNS over TLS and QUIC (port 853; RFC 7858, RFC 9250) is refused, so that they ask us instead.
     public var refusesEncryptedDNS = false
     public var whenDown: WhenDown = .block

@@ -13,6 +13,7 @@ import Testing
     func gateway() {
         var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names), NetworkPlan.LAN("wlan0", .all)])
         plan.dnsPort = 10053
+        plan.pagePort = 10080
         plan.refusesEncryptedDNS = true
         plan.upstreams = [IPAddress(v4: 0x0a09_0007)]
         plan.lent = [.init(device: IPAddress(v4: 1), address: IPAddress(v4: 2), until: .never)]
@@ -79,6 +80,9 @@ import Testing
                 ip6 saddr != { 2001:db8:9::7 } fib daddr type != local \
                 update @insists_ipv6 { ip6 saddr . ip6 daddr . th dport }
                 \t\tiifname { "lan", "wlan0" } meta l4proto { tcp, udp } th dport 53 redirect to :10053
+                \t\tiifname { "lan", "wlan0" } fib daddr . iif type local tcp dport 80 redirect to :10080
+                \t\tiifname { "lan", "wlan0" } ip daddr { 198.18.0.1 } tcp dport 80 redirect to :10080
+                \t\tiifname { "lan", "wlan0" } ip6 daddr { 2001:2::1 } tcp dport 80 redirect to :10080
                 \t}
 
                 \tchain forward {
@@ -128,6 +132,7 @@ import Testing
     func oneArm() {
         var plan = Machines.plan(.gateway, [NetworkPlan.LAN("wan", .names)])
         plan.dnsPort = 10053
+        plan.pagePort = 10080
         let text = NetworkScript(plan, on: Machines.oneArm()).firewall
         let lines = text.split(separator: "\n").map { $0.trimmingPrefix("\t\t") }
         #expect(lines.contains("iifname \"wan\" ip saddr { 10.77.0.0/24 } oifname \"wan\" masquerade"))
@@ -136,6 +141,40 @@ import Testing
         #expect(
             lines.contains(
                 "iifname \"wan\" ip saddr { 10.77.0.0/24 } meta l4proto { tcp, udp } th dport 53 redirect to :10053"))
+        for network in ["ip saddr { 10.77.0.0/24 }", "ip6 saddr { 2001:db8:77::/64 }"] {
+            #expect(
+                lines.contains("iifname \"wan\" \(network) fib daddr . iif type local tcp dport 80 redirect to :10080"),
+                "\(text)")
+        }
+    }
+
+    @Test("without a page port 80 is left alone, and a page does not need the name service")
+    func page() {
+        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names)])
+        let without = NetworkScript(plan, on: Machines.twoArms()).firewall
+        #expect(!without.contains("redirect") && !without.contains("dport 80"))
+        plan.pagePort = 8080
+        let text = NetworkScript(plan, on: Machines.twoArms()).firewall
+        #expect(text.split(separator: "redirect").count == 4)
+        #expect(
+            text.contains(
+                """
+                \tchain dns {
+                \t\ttype nat hook prerouting priority dstnat; policy accept;
+                \t\tiifname "lan" fib daddr . iif type local tcp dport 80 redirect to :8080
+                \t\tiifname "lan" ip daddr { 198.18.0.1 } tcp dport 80 redirect to :8080
+                \t\tiifname "lan" ip6 daddr { 2001:2::1 } tcp dport 80 redirect to :8080
+                \t}
+                """))
+    }
+
+    @Test("port 443 of our own addresses is nobody's: nothing of the table looks at what is for this machine")
+    func encryptedPage() {
+        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .all)])
+        (plan.dnsPort, plan.pagePort, plan.refusesEncryptedDNS) = (10053, 10080, true)
+        let text = NetworkScript(plan, on: Machines.twoArms()).firewall
+        #expect(!text.contains("hook input"))
+        #expect(!text.contains("443"))
     }
 
     @Test("host: marks are kept by connections, DNS of unmarked sockets is ours (B198)")
@@ -234,7 +273,7 @@ import Testing
             ),
         ])
     func namesForeignChains(ruleset: String, mending: [String]) {
-        #expect(ForeignChain.find(ruleset, lan: ["lan"], 10053).map(\.mending) == [mending])
+        #expect(ForeignChain.find(ruleset, lan: ["lan"], [10053]).map(\.mending) == [mending])
     }
 
     @Test("a chain that lets the LAN pass, or drops nothing, is not named")
@@ -244,16 +283,38 @@ import Testing
             with:
                 "\t\tiifname \"lan\" counter packets 1 bytes 60 accept\n\t\toifname \"lan\" counter packets 1 bytes 60 accept"
         )
-        #expect(ForeignChain.find(mended, lan: ["lan"], nil).isEmpty)
-        #expect(ForeignChain.find(mended, lan: ["lan", "lan2"], nil).count == 1)
+        #expect(ForeignChain.find(mended, lan: ["lan"], []).isEmpty)
+        #expect(ForeignChain.find(mended, lan: ["lan", "lan2"], []).count == 1)
         #expect(
-            ForeignChain.find(Self.docker.replacing("policy drop", with: "policy accept"), lan: ["lan"], nil).isEmpty)
+            ForeignChain.find(Self.docker.replacing("policy drop", with: "policy accept"), lan: ["lan"], []).isEmpty)
         #expect(
             ForeignChain.find(
                 "table inet starship {\n\tchain x {\n\t\ttype filter hook forward priority 0; policy drop;\n\t}\n}",
-                lan: ["lan"], nil
+                lan: ["lan"], []
             )
             .isEmpty)
+    }
+
+    @Test(
+        "a chain that drops what is for the gateway is mended for each of its ports that is closed, each command once")
+    func mendsInput() {
+        let chain = { (rules: String) in
+            "table inet mine {\n\tchain in {\n\t\ttype filter hook input priority filter; policy drop;\n\(rules)\t}\n}"
+        }
+        let command = { (port: Int) in
+            "nft insert rule inet mine in iifname lan meta l4proto { tcp, udp } th dport \(port) accept"
+        }
+        let find = { (rules: String) in
+            ForeignChain.find(chain(rules), lan: ["lan"], [10053, 10080]).flatMap(\.mending)
+        }
+        #expect(find("") == [command(10053), command(10080)])
+        #expect(find("\t\tiifname \"lan\" udp dport 10053 accept\n") == [command(10080)])
+        #expect(find("\t\tiifname \"lan\" tcp dport { 22, 10050-10060, 10080 } counter accept\n").isEmpty)
+        #expect(find("\t\tiifname \"lan\" tcp dport 22 accept\n") == [command(10053), command(10080)])
+        #expect(find("\t\tiifname \"lan\" accept\n").isEmpty)
+        #expect(ForeignChain.find(chain(""), lan: ["lan"], []).isEmpty)
+        let firewalld = chain("").replacing("inet mine", with: "inet firewalld")
+        #expect(ForeignChain.find(firewalld, lan: ["lan"], [10053, 10080]).map(\.mending.count) == [2])
     }
 
     @Test("what nft shows of the devices that insist is read, and nothing else is")
@@ -273,6 +334,8 @@ import Testing
         let found = Insistence.elements(of: listing)
         #expect(found.map(\.port) == [853, 53])
         #expect(found.map { "\($0.device) \($0.resolver)" } == ["10.9.0.2 198.51.100.11", "10.9.0.3 198.51.100.53"])
+        // An element lives an hour.
+        #expect(found.map(\.age) == [.milliseconds(1308), .seconds(3599)])
         let empty = "table inet starship {\n\tset insists_ipv4 {\n\t\ttype ipv4_addr\n\t}\n}"
         #expect(Insistence.elements(of: empty).isEmpty)
         #expect(Insistence.elements(of: "").isEmpty)

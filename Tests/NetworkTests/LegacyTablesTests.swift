@@ -27,7 +27,8 @@ import Testing
     private func mending(
         _ text: String, _ family: LegacyTables.Family = .ipv4, tool: String = "iptables-legacy", dns: UInt16? = nil
     ) -> [[String]] {
-        ForeignChain.find(in: [LegacyTables.parse(text, family, tool: tool)], lan: ["lan"], dns).map(\.mending)
+        ForeignChain.find(in: [LegacyTables.parse(text, family, tool: tool)], lan: ["lan"], [dns].compactMap(\.self))
+            .map(\.mending)
     }
 
     @Test("a FORWARD that drops is named with the command of the tool that made it")
