@@ -29,7 +29,10 @@ extension Worker {
             return refuse(key, syn, because: .flowLimit)
         }
         let choice = choose(for: key, by: policy)
-        if case .refused(let reason) = choice { return refuse(key, syn, because: reason) }
+        if case .refused(let reason, let destination) = choice {
+            noteRefused(key, destination, reason)
+            return refuse(key, syn, because: reason)
+        }
         if halfOpen.isFull { return sendCookie(key, syn) }
         if halfOpen.isFull(for: key.client.address) { evictHalfOpen(of: key.client.address) }
 

@@ -45,7 +45,9 @@ struct Flow: ~Copyable {
     /// The id of the profile that decided, and the rule that matched.
     var profile = "-"
     var rule: RouteRule?
-    /// It asks our own DNS service.
+    /// Plain http on port 80 goes in absolute form, whatever the upstream's settings say.
+    var asksInAbsoluteForm = false
+    /// It asks our own DNS service, or for a self-check's image: no switch is about it.
     var isQuestion = false
     /// Whether the fake address of its target is held for it.
     var holdsFakeAddress = false

@@ -47,6 +47,8 @@ public struct Gateway: ~Copyable {
     /// When the network is asked again whether it translates to IPv4.
     var translationDueAt = Instant(nanoseconds: 0)
     var watch: NameWatch
+    /// Images of self-checks that the page has served.
+    var checkImages = CheckBook()
     private let crew: [WorkerThreadBox]
 
     /// The TUN device's name as the kernel chose it; nil without a device.

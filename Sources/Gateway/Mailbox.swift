@@ -1,5 +1,6 @@
 /// How the control thread and the other workers reach a worker.
 
+import Addresses
 import Bytes
 import LinuxIO
 import Synchronization
@@ -16,6 +17,14 @@ enum Message: Sendable {
     case list(FlowListBox)
     /// Put what is remembered of devices into the given place.
     case activity(ActivityBox)
+    /// Put what a device wanted into the given place.
+    case requests(RequestBox)
+    /// Put what was seen of a self-check into the given place.
+    case check(CheckBox)
+    /// Collect the names that a device opens until then.
+    case learn(Set<IPAddress>, until: Instant)
+    /// Forget what devices wanted, and what was collected about them.
+    case forget(Set<IPAddress>)
     /// Put a report into the given place.
     case report(ReportBox)
     /// End all flows and leave the loop.

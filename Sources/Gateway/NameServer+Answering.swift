@@ -50,9 +50,13 @@ extension NameServer {
             writer.answer(message, query, failure: .badVersion)
             return send(writer.bytes, to: asker)
         }
-        desk.noteAsker(device, at: now)
         let verdict = directory.verdict
         let plan = rules.plan(for: query, verdict: { verdict($0, device) })
+        let wantsAddress = query.type == .address4 || query.type == .address6
+        desk.noteQuestion(of: device, about: wantsAddress ? query.name : nil, plan, at: now)
+        if let label = DNSSpecialNames.checkLabel(of: query.name) {
+            desk.noteCheck(label, query.type == .address6 ? .askedForIPv6 : .asked, by: device, at: now)
+        }
         log(.debug, "dns") { line in
             line.add("device", device.description)
             line.add("name", query.name)

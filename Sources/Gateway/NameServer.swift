@@ -162,7 +162,8 @@ final class NameServerPort: Sendable {
     let datagrams: DatagramSocket
     let connections: Socket
 
-    init(_ wanted: SocketAddress, _ mark: UInt32?) throws(SystemCallError) {
+    init(_ asked: SocketAddress, _ mark: UInt32?) throws(SystemCallError) {
+        let wanted = asked.port == 0 ? try DatagramSocket.freeAddress(asked.address) : asked
         datagrams = try DatagramSocket.bind(to: wanted, mark: mark, reportsLocal: true)
         // Bursts of a whole lab that wakes up; the kernel's usual room is for some two hundred queries.
         datagrams.setBuffers(receive: 4 << 20, send: 4 << 20)

@@ -46,6 +46,19 @@ final class NameService: Sendable {
     /// When a device last asked.
     func lastQuestion(of device: IPAddress) -> Instant? { desk.lastQuestion(of: device) }
 
+    /// What a device has asked for, of what no flow tells.
+    func requests(of devices: Set<IPAddress>) -> [DeviceRequest] { desk.requests(of: devices) }
+
+    /// Has the names that a device asks for be collected until then.
+    func learn(_ devices: Set<IPAddress>, until: Instant) { desk.learn(devices, until: until) }
+
+    func lessons(of devices: Set<IPAddress>) -> [Lesson] { desk.lessons(of: devices) }
+
+    func forget(_ devices: Set<IPAddress>) { desk.forget(devices) }
+
+    /// Who has asked for a self-check's name.
+    func checkNotes(of nonce: String, at now: Instant) -> [CheckNote] { desk.checkNotes(of: nonce, at: now) }
+
     /// Ends the thread; who waits for an address is not answered any more.
     func stop() {
         desk.stop()
@@ -62,11 +75,18 @@ final class NameDesk: Sendable {
         var isStopped = false
     }
 
+    /// What is remembered of devices that ask.
+    private struct Askers {
+        var last: [IPAddress: Instant] = [:]
+        var book = RequestBook()
+        var checks = CheckBook()
+    }
+
     private static let requestLimit = 4096
     private static let askerLimit = 4096
 
     private let papers = Mutex(Papers())
-    private let askers = Mutex<[IPAddress: Instant]>([:])
+    private let askers = Mutex(Askers())
     let bell: WakeUp
 
     init() throws(SystemCallError) { bell = try WakeUp() }
@@ -95,16 +115,44 @@ final class NameDesk: Sendable {
         }
     }
 
-    /// Remembers when a device has asked; over the limit all is forgotten, and who still asks comes back at once.
-    func noteAsker(_ device: IPAddress, at now: Instant) {
+    /// Remembers when a device has asked, and for what; over the limit all is forgotten, and who still asks comes back at
+    /// once.
+    ///
+    /// `name` is one whose address was wanted.
+    func noteQuestion(of device: IPAddress, about name: String?, _ plan: AnswerPlan, at now: Instant) {
         askers.withLock { askers in
-            if askers.count >= Self.askerLimit, askers[device] == nil { askers.removeAll(keepingCapacity: true) }
-            askers[device] = now
+            if askers.last.count >= Self.askerLimit, askers.last[device] == nil {
+                askers.last.removeAll(keepingCapacity: true)
+            }
+            askers.last[device] = now
+            if let name { askers.book.note(name, plan, of: device, at: now) }
         }
     }
 
     /// When a device last asked; nil: never, as far as is remembered.
-    func lastQuestion(of device: IPAddress) -> Instant? { askers.withLock { $0[device] } }
+    func lastQuestion(of device: IPAddress) -> Instant? { askers.withLock { $0.last[device] } }
+
+    func requests(of devices: Set<IPAddress>) -> [DeviceRequest] {
+        askers.withLock { $0.book.requests(of: devices) }
+    }
+
+    func learn(_ devices: Set<IPAddress>, until: Instant) {
+        askers.withLock { askers in
+            for device in devices { askers.book.learn(device, until: until) }
+        }
+    }
+
+    func lessons(of devices: Set<IPAddress>) -> [Lesson] { askers.withLock { $0.book.lessons(of: devices) } }
+
+    func forget(_ devices: Set<IPAddress>) { askers.withLock { $0.book.forget(devices) } }
+
+    func noteCheck(_ nonce: String, _ event: CheckNote.Event, by device: IPAddress, at now: Instant) {
+        askers.withLock { $0.checks.note(nonce, event, by: device, at: now) }
+    }
+
+    func checkNotes(of nonce: String, at now: Instant) -> [CheckNote] {
+        askers.withLock { $0.checks.notes(of: nonce, at: now) }
+    }
 
     func publish(_ counters: NameServerCounters, _ resolvers: [ResolverServer]) {
         papers.withLock { papers in
@@ -116,4 +164,22 @@ final class NameDesk: Sendable {
     var counters: NameServerCounters { papers.withLock { $0.counters } }
 
     var resolvers: [ResolverServer] { papers.withLock { $0.resolvers } }
+}
+
+extension RequestBook {
+    /// Notes a question by how it is answered: what gets a fake address is told of by the flow that follows.
+    fileprivate mutating func note(_ name: String, _ plan: AnswerPlan, of device: IPAddress, at now: Instant) {
+        switch plan {
+        case .forward:
+            note(DeviceRequest(name, .asked, at: now), of: device)
+            take(name, of: device, at: now)
+        case .fake: take(name, of: device, at: now)
+        case .nonexistent, .refused:
+            var request = DeviceRequest(name, .refused, at: now)
+            request.hasFailed = true
+            request.outcome = plan == .refused ? "the DNS service refuses the name" : "the name does not exist here"
+            note(request, of: device)
+        case .addresses, .pointer, .empty: break
+        }
+    }
 }

@@ -30,6 +30,8 @@ public struct NetworkSettings: Sendable {
     public var mark = NetworkPlan.Mark(value: 0x5300_0000, mask: 0xff00_0000)
     public var whenDown = NetworkPlan.WhenDown.block
     public var mtu = 1500
+    /// Where the page listens; nil: there is none.
+    public var pagePort: UInt16?
 
     public init(setup: NetworkPlan.Setup) { self.setup = setup }
 }
@@ -127,6 +129,7 @@ struct NetworkKeeper: ~Copyable {
         plan.lent = loans.loans.map { .init(device: $0.device, address: $0.address, until: $0.until) }
         plan.upstreams = policy.settings.upstreamMachines + policy.settings.foundMachines
         plan.dnsPort = dnsPort
+        plan.pagePort = settings.pagePort
         plan.refusesEncryptedDNS = policy.settings.phones.refusesEncryptedDNS
         plan.whenDown = settings.whenDown
         plan.ipv6 = policy.settings.ipv6
@@ -154,7 +157,7 @@ struct NetworkKeeper: ~Copyable {
             .map { NetworkPlan.Device($0, policy.capture(of: $0)) }
     }
 
-    /// What rules send to anything but DIRECT, of all profiles in use.
+    /// What rules send to anything but DIRECT, of all profiles in use and of single devices.
     private func prefixes(_ policy: Policy) -> [IPPrefix] {
         var found: [IPPrefix] = []
         let ofDevices = Set(policy.settings.devices.profiles.values).sorted()
@@ -164,6 +167,8 @@ struct NetworkKeeper: ~Copyable {
             guard case .names(let prefixes) = policy.capture(ofProfile: profile) else { continue }
             for prefix in prefixes where !found.contains(prefix) { found.append(prefix) }
         }
+        let lists = policy.settings.devices.lists.sorted { ($0.key.high, $0.key.low) < ($1.key.high, $1.key.low) }
+        for prefix in lists.flatMap(\.value.prefixes) where !found.contains(prefix) { found.append(prefix) }
         for address in policy.settings.capturedAddresses {
             guard let prefix = IPPrefix(address, length: address.isIPv4 ? 32 : 128) else { continue }
             if !found.contains(prefix) { found.append(prefix) }

@@ -15,11 +15,12 @@ extension Policy {
         if newcomer(device) == .direct { return .real(maximumTTL: settings.maximumTTL) }
         // Asked in place: a profile that is taken out is copied, with every table of its rules.
         let position = profile(of: device)
-        let outcome = settings.profiles[position].rules.verdict(forName: name, device: device)
-        guard case .settled(let decision) = outcome else { return openVerdict(name, for: device, position) }
         let maximumTTL = settings.profiles[position].rules.mode == .domain ? settings.maximumTTL : nil
         // Where what is not proxied leaves by an upstream, that one may know names which the resolvers here do not.
         let real = NameVerdict.real(maximumTTL: maximumTTL, fakesUnknown: settings.egress != nil)
+        if let own = lists(of: device)?.decide(name: name) { return own.verdict == .direct ? real : .fake }
+        let outcome = settings.profiles[position].rules.verdict(forName: name, device: device)
+        guard case .settled(let decision) = outcome else { return openVerdict(name, for: device, position) }
         if decision.isByDefault, let verdict = verdictOfPhones(name, real: real) { return verdict }
         switch decision.verdict {
         case .direct: return real

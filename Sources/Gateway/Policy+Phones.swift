@@ -14,7 +14,9 @@ extension Policy {
         let phones = settings.phones
         if let answers = phones.answers, let host = answers.hosts[name], !host.pages.isEmpty {
             let isPlain = port == 80 && network == .tcp
-            if isPlain, !(host.isShared && asksNoCheck) { return (.answer(host), answers.origin(of: host)) }
+            if isPlain, !(host.isShared && asksNoCheck) {
+                return (.answer(.connectivity(host)), answers.origin(of: host))
+            }
             // Nobody can speak for a host over TLS, and what is refused at once costs the device no time.
             if !host.isShared { return (.refused, answers.origin(of: host)) }
         }

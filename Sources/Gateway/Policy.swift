@@ -3,7 +3,7 @@
 /// A policy is the answer to two questions, as of one configuration: where does this flow go, and what does DNS say
 /// about this name. It never changes; a switch publishes another one, and flows whose answer differs are reset.
 ///
-///     device ──▶ profile ──▶ rules ──▶ verdict ──▶ an upstream, the target itself, or no
+///     device ──▶ profile ──▶ its own lists ──▶ rules ──▶ verdict ──▶ an upstream, the target itself, or no
 ///
 /// An upstream that two policies in a row have in common keeps its number and what was learned about it, whatever else
 /// is new: flows that go there stay.
@@ -117,8 +117,7 @@ final class Policy: Sendable {
         if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
             return way(.refused, position, .words("phones: DNS over TLS"))
         }
-        let decision = settings.profiles[position].rules.decide(destination.query(from: device, network))
-        let rule = decision.origin.map(RouteRule.entry)
+        let (decision, rule) = decide(destination.query(from: device, network), for: device, position)
         if decision.isByDefault, let name = destination.name,
             let (phoneWay, words) = wayOfPhones(to: name, port: destination.target.port, network, asksNoCheck)
         {
@@ -126,13 +125,30 @@ final class Policy: Sendable {
         }
         switch decision.verdict {
         case .proxy:
-            return proxied(position, for: device, rule, standIn: standIn(for: destination.name, decision))
+            var route = proxied(position, for: device, rule, standIn: standIn(for: destination.name, decision))
+            // What a proxy answers itself it knows by the whole URL alone.
+            route.asksInAbsoluteForm = decision.origin?.isImplied ?? false
+            return route
         case .profile(let id):
             let other = settings.position(of: id) ?? position
             return proxied(other, for: device, rule, standIn: standIn(for: destination.name, decision))
         case .direct: return way(.upstream(egress), position, rule)
         case .reject: return way(.refused, position, rule)
         }
+    }
+
+    /// What the device's own lists say, else what the rules of its profile do.
+    private func decide(
+        _ query: RouteQuery, for device: IPAddress, _ position: Int
+    ) -> (decision: Decision, rule: RouteRule?) {
+        if let own = lists(of: device)?.decide(query) { return (own, own.origin.map(RouteRule.own)) }
+        let decision = settings.profiles[position].rules.decide(query)
+        return (decision, decision.origin.map(RouteRule.entry))
+    }
+
+    /// What a device sends elsewhere than its profile says; nil for nearly all of them.
+    func lists(of device: IPAddress) -> DeviceRules? {
+        settings.devices.lists.isEmpty ? nil : settings.devices.lists[device]
     }
 
     /// By the upstream of a profile, or the first one of its group that gets through.
@@ -151,8 +167,8 @@ final class Policy: Sendable {
     }
 
     /// A route under the gateway's own profile, for what no rule is asked about.
-    func route(by way: Route.Way, isQuestion: Bool = false) -> Route {
-        var route = self.way(way, settings.active, nil)
+    func route(by way: Route.Way, isQuestion: Bool = false, _ rule: RouteRule? = nil) -> Route {
+        var route = self.way(way, settings.active, rule)
         route.isQuestion = isQuestion
         return route
     }
@@ -175,8 +191,13 @@ final class Policy: Sendable {
         case .needed:
             if destination.alternatives.count > 1 { return true }
             if destination.name != nil { return false }
-            return settings.profiles[position].connectName == .sni
-                || settings.profiles[position].rules.nameMatters(destination.query(from: device))
+            let query = destination.query(from: device)
+            if settings.profiles[position].connectName == .sni { return true }
+            if let own = lists(of: device) {
+                let verdict = settings.profiles[position].rules.verdict(query)
+                if own.nameMatters(query, beside: verdict) { return true }
+            }
+            return settings.profiles[position].rules.nameMatters(query)
         }
     }
 
@@ -189,11 +210,14 @@ final class Policy: Sendable {
 /// What decided about a flow; it becomes words only where somebody reads them.
 enum RouteRule: Sendable, CustomStringConvertible {
     case entry(RuleOrigin)
+    /// An entry of the device's own lists.
+    case own(RuleOrigin)
     case words(String)
 
     var description: String {
         switch self {
         case .entry(let origin): origin.description
+        case .own(let origin): DeviceRules.words(origin)
         case .words(let words): words
         }
     }
@@ -203,8 +227,8 @@ enum RouteRule: Sendable, CustomStringConvertible {
 struct Route: Sendable {
     enum Way: Sendable {
         case upstream(Upstream)
-        /// By ourselves, in the place of a connectivity check's host.
-        case answer(CheckAnswers.Host)
+        /// By ourselves: in the place of a connectivity check's host, or for a self-check.
+        case answer(CheckSession.Subject)
         case refused
     }
 
@@ -215,7 +239,9 @@ struct Route: Sendable {
     var profileID: String
     /// What decided; nil when the mode did.
     var rule: RouteRule?
-    /// It leads to our own DNS service, which is told for which device.
+    /// Plain http on port 80 goes to an HTTP proxy in absolute form, whatever its settings say.
+    var asksInAbsoluteForm = false
+    /// It asks the gateway itself: our own DNS service, which is told for which device, or for a self-check's image.
     var isQuestion = false
     /// Where it goes while its upstream is no good for it.
     var standIn: Upstream?

@@ -89,6 +89,8 @@ public struct RoutingSettings: Sendable {
         public var newcomers = Newcomers.served
         /// The addresses of devices that are no newcomers.
         public var familiar: Set<IPAddress> = []
+        /// What single devices send elsewhere than their profiles say.
+        public var lists: [IPAddress: DeviceRules] = [:]
 
         public init() {}
     }

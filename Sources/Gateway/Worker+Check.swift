@@ -1,4 +1,5 @@
-/// Connectivity checks that the gateway answers itself (`phones.connectivity: answer`): flows without an upstream.
+/// Flows without an upstream: connectivity checks that the gateway answers itself (`phones.connectivity: answer`), and
+/// the images of self-checks.
 ///
 /// The client is accepted at once, and what it says is kept as for an upstream that takes its time. One request is
 /// answered at a time, the next one when the device has the answer: so a device that reads nothing costs nothing.
@@ -29,11 +30,11 @@ extension Worker {
 
     /// Accepts the client of a flow that is answered here.
     mutating func beginAnswering(
-        _ handle: Handle, _ destination: Destination, _ route: Route, _ host: CheckAnswers.Host
+        _ handle: Handle, _ destination: Destination, _ route: Route, _ subject: CheckSession.Subject
     ) {
         flows[handle].takes(destination, route, through: nil)
         flows[handle].check = checks.insert(
-            Check(session: CheckSession(host), destination: destination, deadline: now + Self.checkPatience))
+            Check(session: CheckSession(subject), destination: destination, deadline: now + Self.checkPatience))
         if flows[handle].endpoint != nil {
             flows[handle].endpoint.value.accept()
         } else if !flows[handle].isPlainRequest {
@@ -59,7 +60,7 @@ extension Worker {
             case .noCheck:
                 return endAnswering(handle)
             case .answered(let count, let isLast):
-                counters.checksAnswered += 1
+                noteAnswer(handle, check)
                 removePending(count, handle)
                 checks[check].deadline = now + Self.checkPatience
                 sayAnswer(reply.span, to: handle)
@@ -68,6 +69,16 @@ extension Worker {
             beginFarewell(handle, check)
         }
         passCheckEnds(handle, check)
+    }
+
+    /// Counts what was answered, or notes whose image it was, and which way that came.
+    private mutating func noteAnswer(_ handle: Handle, _ check: Handle) {
+        switch checks[check].session.subject {
+        case .connectivity: counters.checksAnswered += 1
+        case .image(let event):
+            guard let nonce = checks[check].session.nonce else { return }
+            seenChecks.note(nonce, event, by: flows[handle].key.client.address, at: now)
+        }
     }
 
     /// Whether the client has what it was told before, and there is room for more.

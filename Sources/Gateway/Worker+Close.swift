@@ -60,6 +60,7 @@ extension Worker {
         }
         if reason == .clientRefusedCertificate { tellOfRefusal(flow) }
         remember(flow, reason)
+        noteRequest(flow, reason)
         logFlow(flow)
     }
 

@@ -18,18 +18,32 @@ extension Worker {
         case goes(Destination, Route)
         /// The client has to speak first, because a name in its words could change the answer.
         case sniff(Destination)
-        case refused(CloseReason)
+        /// With what is known of where it should have gone.
+        case refused(CloseReason, Destination? = nil)
     }
 
     /// Decides about a flow of the tunnel, by one policy: another one may be published at any time.
     func choose(for key: FlowKey, by policy: Policy) -> Choice {
         if !policy.settings.ipv6, !key.target.address.isIPv4 { return .refused(.familyOff) }
+        if let image = selfCheck(of: key.target, by: policy) { return image }
         if key.target.port == 53, let question = Self.dnsQuestion(by: policy) { return question }
         guard let destination = destination(of: key.target, from: key.client.address) else {
             return .refused(.unknownFakeAddress)
         }
         if policy.wantsSniffing(destination, from: key.client.address) { return .sniff(destination) }
         return Self.choose(destination, from: key.client.address, by: policy)
+    }
+
+    /// Images of self-checks are ours to answer, and nothing else at their addresses is; nil for every other target.
+    private func selfCheck(of target: SocketAddress, by policy: Policy) -> Choice? {
+        guard let own = shared.names?.range.check else { return nil }
+        let address = shared.realAddress(of: target.address)
+        guard address == own.v4 || address == own.v6 else { return nil }
+        guard target.port == 80 else { return .refused(.rejected(rule: "self-check: port 80 alone answers")) }
+        let event: CheckNote.Event = address.isIPv4 ? .cameByRoute : .cameByIPv6
+        return .goes(
+            Destination(SocketAddress(address, target.port)),
+            policy.route(by: .answer(.image(event)), isQuestion: true, .words("self-check")))
     }
 
     /// DNS over TCP goes to our own service, wherever it was meant to go; nil where there is none.
@@ -44,7 +58,7 @@ extension Worker {
         _ destination: Destination, from device: IPAddress, by policy: Policy, asksNoCheck: Bool = false
     ) -> Choice {
         let route = policy.route(to: destination, from: device, asksNoCheck: asksNoCheck)
-        if case .refused = route.way { return .refused(.rejected(rule: route.rule?.description ?? "")) }
+        if case .refused = route.way { return .refused(.rejected(rule: route.rule?.description ?? ""), destination) }
         return .goes(destination, route)
     }
 
@@ -100,12 +114,18 @@ extension Worker {
             case .upstream(let upstream):
                 flows[handle].takes(destination, route, through: upstream)
                 dial(handle)
-            case .answer(let host): beginAnswering(handle, destination, route, host)
+            case .answer(let subject): beginAnswering(handle, destination, route, subject)
             case .refused: break
             }
         case .sniff(let destination):
             beginSniffing(handle, destination)
-        case .refused(let reason):
+        case .refused(let reason, let destination):
+            if let destination, flows[handle].origin == .tunnel {
+                (flows[handle].name, flows[handle].nameSource) = (destination.name, destination.source)
+            } else if let destination {
+                (flows[handle].target, flows[handle].name) = (destination.target, destination.name)
+                flows[handle].nameSource = destination.source
+            }
             refuse(handle, because: reason)
         }
     }
@@ -143,6 +163,7 @@ extension Flow {
         name = destination.name
         nameSource = destination.source
         profile = route.profileID
+        asksInAbsoluteForm = route.asksInAbsoluteForm
         isQuestion = route.isQuestion
         rule = route.rule
     }

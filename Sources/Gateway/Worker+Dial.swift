@@ -16,7 +16,9 @@ extension Worker {
             preconditionFailure("a dial without target")
         }
         refreshAddresses(of: upstream)
-        let dial = dials.insert(Dial(to: target, through: upstream, for: identity(of: handle), now: now))
+        var request = Dial(to: target, through: upstream, for: identity(of: handle), now: now)
+        request.prefersAbsoluteForm = flows[handle].asksInAbsoluteForm
+        let dial = dials.insert(request)
         flows[handle].dial = dial
         let progress = dials[dial].start(
             memory: &memories[upstream.number, default: UpstreamMemory()], buffers: &dialBuffers, now: now)
@@ -136,8 +138,9 @@ extension Worker {
         if flows[handle].origin == .tunnel {
             activities.change(flows[handle].key.client.address) { $0.lastAccepted = time }
         }
+        noteRequest(handle)
         flows[handle].relay.restart(at: now)
-        if opening.inAbsoluteForm { sayAbsoluteForm() }
+        if opening.inAbsoluteForm, !flows[handle].asksInAbsoluteForm { sayAbsoluteForm() }
         if opening.inAbsoluteForm || flows[handle].isPlainRequest {
             beginForwarding(handle, inAbsoluteForm: opening.inAbsoluteForm)
         }

@@ -17,6 +17,11 @@ extension Worker {
             case .reroute(let order): beginRerouting(order)
             case .report(let box): box.put(report())
             case .activity(let box): box.put(activities.all)
+            case .requests(let box): box.put(requests)
+            case .check(let box): box.put(seenChecks.notes(of: box.nonce, at: now))
+            case .learn(let devices, let until):
+                for device in devices { requests.learn(device, until: until) }
+            case .forget(let devices): requests.forget(devices)
             case .list(let box): box.put(listFlows(matching: box.question))
             case .stop: isStopping = true
             }

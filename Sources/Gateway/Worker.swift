@@ -55,6 +55,8 @@ struct Worker: ~Copyable {
     var counters = Counters()
     var tally = FlowTally()
     var activities = DeviceActivities()
+    var requests = RequestBook()
+    var seenChecks = CheckBook()
     var logSink: LogSink
     /// By the event's name.
     var bursts: [String: Burst] = [:]

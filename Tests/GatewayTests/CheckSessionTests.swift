@@ -24,7 +24,7 @@ struct CheckSessionTests {
     private func ask(_ request: String, of name: String, isShared: Bool = false) throws -> (
         step: CheckSession.Step, answer: String
     ) {
-        var session = CheckSession(try Self.host(name, isShared: isShared))
+        var session = CheckSession(.connectivity(try Self.host(name, isShared: isShared)))
         var output: [UInt8] = []
         let step = session.take(Array(request.utf8).span, output: &output)
         return (step, String(decoding: output, as: UTF8.self))
@@ -94,7 +94,7 @@ struct CheckSessionTests {
     @Test("a head in pieces is waited for, and requests in one piece are answered one by one", arguments: 0..<64)
     func pieces(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        var session = CheckSession(try Self.host("android.test"))
+        var session = CheckSession(.connectivity(try Self.host("android.test")))
         let one = Array("\r\nGET /generate_204 HTTP/1.1\r\nHost: android.test\r\nX: \(seed)\r\n\r\n".utf8)
         let stream = one + one + one
         var said: [UInt8] = []
@@ -117,10 +117,46 @@ struct CheckSessionTests {
         #expect(String(decoding: output, as: UTF8.self).split(separator: "HTTP/1.1 204").count == 3)
     }
 
+    /// RFC 9110, section 9.3.2; the image is one pixel of PNG (third edition, section 5.2).
+    @Test(
+        "the image of a self-check is given to who names one, and the nonce is known",
+        arguments: ["GET", "HEAD"])
+    func image(method: String) throws {
+        var session = CheckSession(.image(.cameByRoute))
+        var output: [UInt8] = []
+        let request = "\(method) /check.png?x=1&n=Ab12 HTTP/1.1\r\nHost: 198.18.0.2\r\n\r\n"
+        #expect(session.take(Array(request.utf8).span, output: &output) == .answered(request.utf8.count, isLast: false))
+        #expect(session.nonce == "ab12")
+        let end = try #require(output.firstRange(of: Array("\r\n\r\n".utf8))).upperBound
+        let head = String(decoding: output[..<end], as: UTF8.self)
+        #expect(head.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        for field in ["Cache-Control: no-store", "Content-Type: image/png", "Content-Length: 68"] {
+            #expect(head.contains("\r\n\(field)\r\n"), "\(head)")
+        }
+        let body = Array(output[end...])
+        #expect(body.count == (method == "GET" ? 68 : 0))
+        if method == "GET" { #expect(body.starts(with: hex("89504e470d0a1a0a0000000d49484452"))) }
+    }
+
+    @Test(
+        "nothing else is an image, and nothing is known of it",
+        arguments: [
+            ("GET /check.png", 404), ("GET /check.png?n=", 404), ("GET /check.png?n=a.b", 404),
+            ("GET /check.png?m=a", 404), ("GET /?n=a", 404), ("POST /check.png?n=a", 405),
+            ("GET /check.png?n=" + String(repeating: "a", count: 64), 404),
+        ])
+    func noImage(line: String, status: Int) throws {
+        var session = CheckSession(.image(.cameByRoute))
+        var output: [UInt8] = []
+        let request = "\(line) HTTP/1.1\r\nHost: a\r\n\r\n"
+        _ = session.take(Array(request.utf8).span, output: &output)
+        #expect(String(decoding: output, as: UTF8.self).hasPrefix("HTTP/1.1 \(status) ") && session.nonce == nil)
+    }
+
     @Test("no octets bring it down", arguments: 0..<200)
     func totality(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
-        var session = CheckSession(try Self.host("captive.test", isShared: seed.isMultiple(of: 2)))
+        var session = CheckSession(.connectivity(try Self.host("captive.test", isShared: seed.isMultiple(of: 2))))
         var bytes = Array("GET /hotspot-detect.html HTTP/1.1\r\nHost: a\r\n\r\n".utf8)
         for _ in 0..<Int.random(in: 0...6, using: &random) {
             bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)

@@ -89,8 +89,8 @@ struct WrittenResolver: ~Copyable {
     let address: SocketAddress
 
     init() throws {
-        let datagrams = try DatagramSocket.bind(to: SocketAddress(IPAddress(v4: 0x7f00_0001), 0))
-        let address = datagrams.localAddress ?? SocketAddress(IPAddress(v4: 0), 0)
+        let address = try DatagramSocket.freeAddress(IPAddress(v4: 0x7f00_0001))
+        let datagrams = try DatagramSocket.bind(to: address)
         let listener = try Socket.listen(on: address)
         self.datagrams = datagrams
         self.address = address
@@ -222,18 +222,7 @@ struct NameServerBench: ~Copyable {
         settings.logLevel = .error
         settings.answers.gateway = [IPAddress(v4: 0xc612_0001)]
         change(&settings)
-        // Another program may have the port over TCP that the kernel has given over UDP.
-        var service: NameService
-        var tries = 0
-        while true {
-            do throws(SystemCallError) {
-                service = try NameService(settings, book.directory)
-                break
-            } catch {
-                tries += 1
-                guard error.errno == .addressInUse, tries < 10 else { throw error }
-            }
-        }
+        let service = try NameService(settings, book.directory)
         let client = try DatagramSocket.connect(to: service.addresses[0])
         self.book = book
         self.service = service

@@ -217,6 +217,10 @@ struct NameServerTests {
         #expect(try Bench.records(discovery).map(\.type) == [.authority])
         #expect(try Bench.code(bench.ask(Bench.query("refused.test"))) == 5)
         #expect(try Bench.addresses(bench.ask(Bench.query("starship.internal"))) == ["198.18.0.1"])
+        let check = try bench.ask(Bench.query("Nonce7.Check.STARSHIP.internal"))
+        #expect(try Bench.addresses(check) == ["198.18.0.1"])
+        #expect(try Bench.records(check).allSatisfy { $0.ttl <= 1 })
+        #expect(try Bench.code(bench.ask(Bench.query("a.nonce7.check.starship.internal"))) == 3)
         for name in ["nas.lan", "h3c-ap", "1.168.192.in-addr.arpa", "router.home.arpa"] {
             #expect(try Bench.code(bench.ask(Bench.query(name))) == 2, "nobody to ask, and never a fake address")
         }

@@ -64,6 +64,15 @@ final class Machine {
         return worker.datagrams.flows[handle].holdsFakeAddress
     }
 
+    /// What the worker tells of devices' wishes.
+    func requests(of device: IPAddress) -> [DeviceRequest] { worker.requests.requests(of: [device]) }
+
+    func learn(_ device: IPAddress, until: Instant) { worker.requests.learn(device, until: until) }
+
+    func learned(_ device: IPAddress) -> [String] { worker.requests.lessons(of: [device]).flatMap(\.names) }
+
+    func checkNotes(of nonce: String, at now: Instant) -> [CheckNote] { worker.seenChecks.notes(of: nonce, at: now) }
+
     /// Tells a flow of datagrams what the network would.
     func fail(_ key: FlowKey, _ reason: ErrorNumber) {
         guard let handle = worker.datagrams.find(key) else { return }
