@@ -60,7 +60,7 @@ extension Configuration {
         let taken = [
             ("socks", "socks", socks?.listen ?? []), ("http", "http", http?.listen ?? []),
             ("dns.listen", "dns", dns.mode == .off ? [] : dns.listen), ("push", "push", push?.listen ?? []),
-            ("metrics", "metrics", metrics?.listen ?? []),
+            ("metrics", "metrics", metrics?.listen ?? []), ("page", "page", page?.listen ?? []),
         ]
         for (index, (path, _, listen)) in taken.enumerated() {
             for (_, other, before) in taken[..<index] {
@@ -69,6 +69,11 @@ extension Configuration {
                 throw Self.conflict(
                     path, found: "\(shared), where \(other) listens", expected: "an address of its own")
             }
+        }
+        // The name service is on every address of this machine, unless it is told where to be.
+        if page?.port == DNSOptions.port, dns.mode != .off {
+            throw Self.conflict(
+                "page.port", found: "\(DNSOptions.port), where dns listens", expected: "a port of its own")
         }
     }
 

@@ -42,6 +42,8 @@ extension Configuration {
         members.add("control", control.map(\.json) ?? false, unless: .object([]))
         if let push { members.add("push", push.json) }
         if let metrics { members.add("metrics", metrics.json) }
+        if network.setup == .gateway { members.add("page", page.map(\.json) ?? false, unless: .object([])) }
+        if let adhoc { members.add("adhoc", adhoc.json) }
         return members
     }
 }

@@ -18,8 +18,7 @@ extension Configuration {
     }
 
     init(_ value: JSON5Value) throws(ConfigurationError) {
-        let section = try Section(
-            value, path: "", keys: ConfigurationKeys.top, later: ConfigurationKeys.laterTop)
+        let section = try Section(value, path: "", keys: ConfigurationKeys.top)
         profiles = try Self.profiles(section)
         active = profiles[0].id
         tunnel = try Self.tunnel(section)
@@ -69,6 +68,8 @@ extension Configuration {
         control = try ControlOptions.read(section)
         push = try PushOptions.read(section)
         metrics = try MetricsOptions.read(section)
+        page = try PageOptions.read(section, setup: network.setup)
+        adhoc = try AdhocOptions.read(section)
     }
 
     private static func tunnel(_ section: Section) throws(ConfigurationError) -> TunnelOptions? {

@@ -16,6 +16,8 @@ extension Configuration {
         if control != other.control { names.append("control") }
         if push != other.push { names.append("push") }
         if metrics != other.metrics { names.append("metrics") }
+        // Who may look is asked at each request.
+        if page?.port != other.page?.port { names.append("page") }
         return names
     }
 
@@ -34,6 +36,11 @@ extension Configuration {
         whole.control = other.control
         whole.push = other.push
         whole.metrics = other.metrics
+        whole.page = other.page.map { page in
+            var page = page
+            page.viewers = self.page?.viewers ?? []
+            return page
+        }
         return whole
     }
 }

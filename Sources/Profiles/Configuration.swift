@@ -65,6 +65,10 @@ public struct Configuration: Equatable, Sendable {
     public var push: PushOptions?
     /// The listener for Prometheus; nil unless the file has a `metrics` object.
     public var metrics: MetricsOptions?
+    /// The page for devices; nil with `page: false`, and where `network.setup` is not `gateway`.
+    public var page: PageOptions?
+    /// Which proxies people may bring along; nil unless the file has an `adhoc` object: none.
+    public var adhoc: AdhocOptions?
 
     public static let stateDirectory = "/var/lib/starship"
 

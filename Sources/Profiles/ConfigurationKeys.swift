@@ -7,9 +7,8 @@ enum ConfigurationKeys {
         "tun", "network", "ipv6", "dns", "socks", "http", "profiles", "active", "health", "egress", "ruleSets",
         "phones",
         "state", "limits", "log", "clock", "gateway", "devices", "newDevices", "lease", "leases", "keys", "control",
-        "push", "metrics",
+        "push", "metrics", "page", "adhoc",
     ]
-    static let laterTop = ["page"]
 
     static let tun = ["name", "mtu", "workers", "offload"]
     static let network = ["setup", "lan", "uplink", "mark", "whenDown"]
@@ -47,12 +46,15 @@ enum ConfigurationKeys {
     static let control = ["socket", "group"]
     static let push = ["listen", "allow"]
     static let metrics = ["listen", "allow"]
+    static let page = ["port", "viewers"]
+    static let adhoc = ["from", "ports", "lease", "max"]
 
     // The store and the control API
-    static let labState = ["active", "profiles", "devices", "assignments", "spent", "unconfirmed"]
+    static let labState = ["active", "profiles", "devices", "assignments", "own", "spent", "unconfirmed"]
     static let overlay = ["profiles", "active", "devices"]
     static let namedDevice = ["name", "mac", "interface", "address"]
-    static let assignment = ["device", "profile", "since", "until", "by"]
+    static let assignment = ["device", "profile", "since", "until", "by", "direct", "proxied"]
+    static let ownProxy = ["profile", "device", "laptop", "since"]
     static let spent = ["key", "once", "expires"]
     static let unconfirmed = ["revision", "former", "until"]
 
@@ -62,6 +64,7 @@ enum ConfigurationKeys {
         ("http", http), ("profiles[].upstream", upstream), ("health", health), ("limits", limits),
         ("ruleSets[]", ruleSet), ("phones", phones), ("network.lan[]", lan), ("log", log), ("devices[]", device),
         ("keys[]", key), ("control", control), ("push", push), ("metrics", metrics),
+        ("page", page), ("adhoc", adhoc),
     ]
 
     /// Names that other programs use for the same thing.
@@ -81,6 +84,7 @@ enum ConfigurationKeys {
         "prometheus": "metrics", "testurl": "url", "test-url": "url", "page": "url", "statuses": "status",
         "expected-status": "status", "code": "status", "contains": "body", "pattern": "body", "match": "body",
         "period": "interval", "every": "interval", "threshold": "slow",
+        "networks": "from", "allow": "from", "port": "ports", "longest": "max",
     ]
 
     /// What to do about an unknown key: its near miss, its home, or where a secret belongs.

@@ -1,4 +1,4 @@
-/// The schema of probes, groups and the listener for Prometheus.
+/// The schema of probes, groups, the listener for Prometheus and the page.
 
 internal import Bytes
 
@@ -51,6 +51,14 @@ extension ConfigurationSchema {
         var object = SchemaObject()
         object.add("listen", .listeners, "where to listen; 127.0.0.1:10800 unless given")
         object.add("allow", .list(.network, most: 256), "who may connect")
+        return object
+    }
+
+    static var page: SchemaObject {
+        let usual = Int(PageOptions.usualPort)
+        var object = SchemaObject()
+        object.add("port", .number(usual, 1024...65535), "where it listens; port 80 is redirected to it")
+        object.add("viewers", .list(.network, most: 256), "who may look at the board of all devices")
         return object
     }
 }

@@ -73,6 +73,17 @@ extension ConfigurationSchema {
         return object
     }
 
+    static var adhoc: SchemaObject {
+        let usual = AdhocOptions(from: [])
+        var object = SchemaObject(required: ["from"])
+        object.add("from", .list(.network, least: 1, most: 256), "the networks that such a proxy may be in")
+        let ports = Schema.text(pattern: "^[0-9]{1,5}(-[0-9]{1,5})?$", default: usual.portsText)
+        object.add("ports", ports, "the ports that it may have")
+        object.add("lease", .duration(usual.lease), "1m to 24h, at most max: for how long a device has one")
+        object.add("max", .duration(usual.longest), "1m to 7d: with all that it is extended by")
+        return object
+    }
+
     static var log: SchemaObject {
         let usual = LogOptions()
         var object = SchemaObject()

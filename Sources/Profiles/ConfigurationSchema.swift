@@ -62,6 +62,8 @@ public enum ConfigurationSchema {
         object.add("control", orFalse(control), "the control socket")
         object.add("push", orFalse(push), "signed requests over TCP")
         object.add("metrics", orFalse(metrics), "figures for Prometheus over TCP")
+        object.add("page", orFalse(page), "the page for devices; there is one with network.setup gateway alone")
+        object.add("adhoc", orFalse(adhoc), "proxies that people bring along for one device")
     }
 
     private static func orFalse(_ schema: Schema) -> Schema { .either(Schema(["const": false]), schema) }

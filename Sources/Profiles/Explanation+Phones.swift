@@ -10,7 +10,8 @@ extension ResolvedConfiguration {
         _ question: Question, _ profile: Profile, _ surroundings: Surroundings, rest: String
     ) -> (reason: String, outbound: String)? {
         guard let name = question.name, let answers = surroundings.answers, let host = answers.hosts[name],
-            !host.pages.isEmpty, settled(question) == nil, isByDefault(question, profile)
+            !host.pages.isEmpty, settled(question) == nil, isByDefault(question, profile),
+            surroundings.lists?.decide(query(question)) == nil
         else { return nil }
         let isPlain = question.network == .tcp && (question.port ?? 80) == 80
         guard isPlain || !host.isShared else { return nil }
@@ -32,7 +33,7 @@ extension ResolvedConfiguration {
         guard let name = question.name, let shared = surroundings.shared, shared.contains(RouteQuery(name: name)),
             question.network == .tcp, verdict == .proxy
         else { return nil }
-        let decision = rules(of: profile.id).decide(query(question))
+        let decision = surroundings.lists?.decide(query(question)) ?? rules(of: profile.id).decide(query(question))
         guard decision.isByDefault || decision.origin?.list == "domains" else { return nil }
         return "the upstream is lost, or decrypts port 443: then it is direct (phones: \(shared.name))"
     }

@@ -43,13 +43,16 @@ extension ResolvedConfiguration {
         explanation.add("capture", Self.words(capture(of: profile.id), with: profile.routes.capture))
         let dns = question.name.map { nameAnswer($0, for: question.source, profile, surroundings) }
         if let dns { explanation.add("dns", words(dns.answer) + ": " + dns.because) }
-        explanation.add("name", nameSource(question, profile, dns?.answer))
+        explanation.add("name", nameSource(question, profile, dns?.answer, surroundings))
         let course = course(of: question, profile, surroundings)
         let usual = outbound(course.verdict, question, profile, dns?.answer)
         let check = checkOutbound(question, profile, surroundings, rest: usual)
         explanation.add("rule", check?.reason ?? course.reason)
-        if let doubt = doubt(about: question, profile) { explanation.add("but", doubt) }
+        if let doubt = doubt(about: question, profile, surroundings) { explanation.add("but", doubt) }
         explanation.add("outbound", check?.outbound ?? usual)
+        if takesAbsoluteForm(question, profile) {
+            explanation.add("form", "absolute: the proxy answers this name itself")
+        }
         if let exception = exception(question, profile, course.verdict, surroundings) {
             explanation.add("unless", exception)
         }
@@ -66,10 +69,14 @@ extension ResolvedConfiguration {
 
     // MARK: Who knows the name
 
-    private func nameSource(_ question: Question, _ profile: Profile, _ answer: NameAnswer?) -> String {
+    private func nameSource(
+        _ question: Question, _ profile: Profile, _ answer: NameAnswer?, _ surroundings: Surroundings
+    ) -> String {
         let sniffed = sniffWords(question, profile)
         guard question.name != nil else {
-            guard isInTunnel(question, profile, answer) || profile.routes.capture == .addresses else {
+            // A network that the device alone has proxied is routed into the TUN device too.
+            let isOwn = surroundings.lists?.decide(query(question))?.verdict == .proxy
+            guard isOwn || isInTunnel(question, profile, answer) || profile.routes.capture == .addresses else {
                 return "nobody needs one: the flow is not in the TUN device"
             }
             return sniffed.map { "none, the address is all that is known; \($0)" }
@@ -107,6 +114,9 @@ extension ResolvedConfiguration {
         of question: Question, _ profile: Profile, _ surroundings: Surroundings
     ) -> (verdict: Verdict, reason: String) {
         if let settled = settled(question) { return settled }
+        if let own = surroundings.lists?.decide(query(question)), let origin = own.origin {
+            return (own.verdict, DeviceRules.words(origin))
+        }
         let decision = rules(of: profile.id).decide(query(question))
         if decision.isByDefault, let name = question.name {
             if let list = Surroundings.list(of: name, in: surroundings.direct) { return (.direct, list) }
@@ -137,14 +147,21 @@ extension ResolvedConfiguration {
     }
 
     /// What the question leaves open that rules look at.
-    private func doubt(about question: Question, _ profile: Profile) -> String? {
+    private func doubt(about question: Question, _ profile: Profile, _ surroundings: Surroundings) -> String? {
         guard let name = question.name, question.port == nil || question.source == nil,
+            surroundings.lists?.decide(name: name) == nil,
             case .open = rules(of: profile.id).verdict(forName: name, device: question.source)
         else { return nil }
         var missing: [String] = []
         if question.port == nil { missing.append("the port") }
         if question.source == nil { missing.append("the device (--from)") }
         return "an earlier rule looks at " + missing.joined(separator: " or ")
+    }
+
+    /// Whether a request is of those that go to the proxy as a whole URL, whatever `http80` says.
+    private func takesAbsoluteForm(_ question: Question, _ profile: Profile) -> Bool {
+        guard question.network == .tcp, question.port ?? 80 == 80, settled(question) == nil else { return false }
+        return rules(of: profile.id).decide(query(question)).origin?.isImplied ?? false
     }
 
     // MARK: What is done

@@ -2,10 +2,13 @@
 
 internal import Addresses
 internal import Devices
+internal import Routing
 
 extension LabState {
     /// The most octets of a state.
     public static let sizeLimit = 16 << 20
+    /// The most profiles of a state.
+    public static let profileLimit = 1024
 
     /// Reads what `json` writes, or says what is wrong with it.
     public static func parse(_ bytes: Span<UInt8>) throws(ConfigurationError) -> LabState {
@@ -15,6 +18,7 @@ extension LabState {
         state.profiles = try profiles(section)
         state.devices = try devices(section)
         state.assignments = try assignments(section)
+        state.own = try OwnProxy.list(section)
         state.spent = try spent(section)
         state.unconfirmed = try section["unconfirmed"].map(Unconfirmed.init)
         return state
@@ -27,6 +31,7 @@ extension LabState {
         members.add("profiles", .array(profiles.map(\.json)), unless: .array([]))
         members.add("devices", .array(devices.map { .object($0.members) }), unless: .array([]))
         members.add("assignments", .array(assignments.map(\.json)), unless: .array([]))
+        members.add("own", .array(own.map(\.json)), unless: .array([]))
         members.add("spent", .array(spent.map(\.json)), unless: .array([]))
         if let unconfirmed { members.add("unconfirmed", unconfirmed.json) }
         return .object(members)
@@ -35,7 +40,7 @@ extension LabState {
     static func profiles(_ section: Section) throws(ConfigurationError) -> [Profile] {
         var profiles: [Profile] = []
         var ids: Set<String> = []
-        for (index, value) in try section.list("profiles", "a list of profiles", limit: 1024).enumerated() {
+        for (index, value) in try section.list("profiles", "a list of profiles", limit: profileLimit).enumerated() {
             let path = "profiles[\(index)]"
             let profile = try Profile(value, path: path)
             try profile.checkSecret(value, path: path)
@@ -120,23 +125,34 @@ extension LabState.Unconfirmed {
 
 extension Assignment {
     fileprivate init(_ section: Section) throws(ConfigurationError) {
-        let expected = "a MAC, a MAC and its interface, or an address"
-        _ = try section.required("device", expected)
-        let text = try section.text("device", expected) ?? ""
-        guard let device = DeviceIdentity(parsing: text), device.isOfOneDevice else {
-            throw section.error(.badValue, "device", found: "another text", expected: expected)
-        }
+        let device = try section.oneDevice("device")
         let by = "who made the assignment"
         _ = try section.required("by", by)
         self.init(
             device: device, profile: try section.identifier("profile"), since: try section.second("since"),
             until: section["until"] == nil ? nil : try section.second("until"), by: try section.text("by", by) ?? "")
+        try readLists(section)
+    }
+
+    private mutating func readLists(_ section: Section) throws(ConfigurationError) {
+        let expected = "a list such as [\"example.com\", \"*.example.org\"]"
+        let (direct, proxied) = (
+            try section.texts("direct", expected, limit: DeviceRules.limit),
+            try section.texts("proxied", expected, limit: DeviceRules.limit)
+        )
+        do throws(RoutingError) {
+            let lists = try DeviceRules(direct: direct.map(\.text), proxied: proxied.map(\.text))
+            (self.direct, self.proxied) = (lists.direct, lists.proxied)
+        } catch {
+            throw section.error(.rule, error.list, found: error.found, expected: error.expected, hint: error.hint)
+        }
     }
 
     fileprivate var json: JSON {
         .members([
             "device": .string(device.description), "profile": .string(profile), "since": .integer(Int(since)),
             "until": until.map { .integer(Int($0)) }, "by": .string(by),
+            "direct": direct.isEmpty ? nil : .strings(direct), "proxied": proxied.isEmpty ? nil : .strings(proxied),
         ])
     }
 }
@@ -151,8 +167,19 @@ extension DeviceIdentity {
 }
 
 extension Section {
+    /// Reads what a device is known by.
+    func oneDevice(_ key: String) throws(ConfigurationError) -> DeviceIdentity {
+        let expected = "a MAC, a MAC and its interface, or an address"
+        _ = try required(key, expected)
+        let text = try text(key, expected) ?? ""
+        guard let device = DeviceIdentity(parsing: text), device.isOfOneDevice else {
+            throw error(.badValue, key, found: "another text", expected: expected)
+        }
+        return device
+    }
+
     /// Reads a second that is counted from 1970.
-    fileprivate func second(_ key: String) throws(ConfigurationError) -> Int64 {
+    func second(_ key: String) throws(ConfigurationError) -> Int64 {
         _ = try required(key, "a second, counted from 1970")
         var second = 0
         try read(key, into: &second, within: 0...Int(LinkGrant.latest))

@@ -10,6 +10,7 @@ extension LabState {
         state.profiles = Self.undo(profiles, former.profiles, changed.profiles, by: \.id)
         state.devices = Self.undo(devices, former.devices, changed.devices, by: \.identity)
         state.assignments = Self.undo(assignments, former.assignments, changed.assignments, by: \.device)
+        state.own = Self.undo(own, former.own, changed.own, by: \.profile)
         // A nonce that was used stays used.
         return state
     }

@@ -15,6 +15,8 @@ public struct LabState: Equatable, Sendable {
     public var devices: [NamedDevice] = []
     /// At most one for each device.
     public var assignments: [Assignment] = []
+    /// Which of the profiles are proxies that people have brought along for one device.
+    public var own: [OwnProxy] = []
     /// Nonces of links that work a single time, kept until the link has ended.
     public var spent: [SpentNonce] = []
     /// The change that is taken back unless somebody confirms it; one at a time.

@@ -39,6 +39,8 @@ public struct Surroundings: Sendable {
     public var interface: String?
     /// The profile that the device has for itself.
     public var profile: String?
+    /// What the device sends elsewhere than that says.
+    public var lists: DeviceRules?
 
     public init() {}
 
@@ -63,6 +65,10 @@ extension ResolvedConfiguration {
         let fakesUnknown = configuration.egress != .direct && dns.mode == .fake && surroundings.mayExistElsewhere
         let real = NameAnswer.real(
             maximumTTL: rules(of: profile.id).mode == .domain ? dns.maximumTTL : nil, fakesUnknown: fakesUnknown)
+        if let own = surroundings.lists?.decide(name: name) {
+            return own.verdict == .direct
+                ? (real, "it is direct, by \(DeviceRules.name)") : (proxied, "it is proxied, by \(DeviceRules.name)")
+        }
         let named = rules(of: profile.id).decide(RouteQuery(name: name, source: device))
         let forPhones = named.isByDefault ? phoneAnswer(name, real, surroundings) : nil
         guard case .settled(let decision) = rules(of: profile.id).verdict(forName: name, device: device) else {

@@ -42,7 +42,8 @@ public struct Overlay: Equatable, Sendable {
     /// A state with these parts in place of its own.
     public func laid(over state: LabState) -> LabState {
         var state = state
-        if let profiles { state.profiles = profiles }
+        // What people have brought along for their phones is theirs, and ends by itself.
+        if let profiles { state.profiles = profiles + state.profiles.filter { state.ownProxy($0.id) != nil } }
         if let devices { state.devices = devices }
         switch active {
         case .profile(let id)?: state.active = id
@@ -57,7 +58,7 @@ extension LabState {
     /// The parts that `PUT /v1/config` can replace, as it reads them.
     public var overlay: JSON {
         .object([
-            JSON.Member("profiles", .array(profiles.map(\.json))),
+            JSON.Member("profiles", .array(profiles.filter { ownProxy($0.id) == nil }.map(\.json))),
             JSON.Member("active", active.map(JSON.string) ?? .null),
             JSON.Member("devices", .array(devices.map { .object($0.members) })),
         ])

@@ -59,6 +59,8 @@ extension ResolvedConfiguration {
             rows.append(("push", push.listen.map(\.description).joined(separator: " ") + allowed))
         }
         if let metrics = options.metrics { rows.append(("metrics", metrics.summary)) }
+        if options.network.setup == .gateway { rows.append(("page", options.page?.summary ?? "off")) }
+        if let adhoc = options.adhoc { rows.append(("adhoc", adhoc.summary)) }
         return rows
     }
 

@@ -48,10 +48,12 @@ public struct ResolvedConfiguration: Sendable {
 
 extension ResolvedConfiguration {
     /// The rules of a profile as they are, if making them again would give the same.
-    fileprivate func rules(for profile: Profile, among ids: Set<String>, sets: [RuleSetFile]) -> RuleSet? {
-        guard let own = configuration.profile(profile.id), own.routes.isSpelled(like: profile.routes) else {
-            return nil
-        }
+    fileprivate func rules(
+        for profile: Profile, _ implied: [ImpliedNames], among ids: Set<String>, sets: [RuleSetFile]
+    ) -> RuleSet? {
+        guard let own = configuration.profile(profile.id), own.routes.isSpelled(like: profile.routes),
+            configuration.impliedNames(of: own) == implied
+        else { return nil }
         // Only `rules` look beyond their own profile: at lists, and at profiles, of which one may be gone.
         let standsAlone = profile.routes.rules.isEmpty
         guard
@@ -93,11 +95,12 @@ extension Configuration {
         var resolved: [String: RuleSet] = [:]
         let ids = Set(profiles.map(\.id))
         for (index, profile) in profiles.enumerated() {
-            if former?.name == name, let rules = former?.rules(for: profile, among: ids, sets: ruleSets) {
+            let implied = impliedNames(of: profile)
+            if former?.name == name, let rules = former?.rules(for: profile, implied, among: ids, sets: ruleSets) {
                 resolved[profile.id] = rules
             } else {
                 resolved[profile.id] = try profile.routes.ruleSet(
-                    path: "profiles[\(index)]", name: name, sets: sets, profiles: ids)
+                    path: "profiles[\(index)]", name: name, sets: sets, profiles: ids, implied)
             }
         }
         return ResolvedConfiguration(self, resolved, sets: sets, name: name)
@@ -137,7 +140,7 @@ extension Configuration {
 extension RouteOptions {
     /// The three lists as one set of rules.
     func ruleSet(
-        path: String, name: String?, sets: [String: RuleList], profiles: Set<String>
+        path: String, name: String?, sets: [String: RuleList], profiles: Set<String>, _ implied: [ImpliedNames] = []
     ) throws(ConfigurationError) -> RuleSet {
         let source = { (entry: RuleText) in
             SourceText(text: entry.text, line: entry.position?.line, file: entry.position == nil ? nil : name)
@@ -145,7 +148,7 @@ extension RouteOptions {
         do throws(RoutingError) {
             return try RuleSet(
                 domains: domains.map(source), bypass: bypass.map(source), rules: rules.map(source), sets: sets,
-                profiles: profiles)
+                profiles: profiles, implied: implied)
         } catch {
             throw located(error, path: path, sets: sets, profiles: profiles)
         }

@@ -64,7 +64,6 @@ struct ConfigurationRefusalTests {
         "settings of later versions are refused by name and never ignored",
         arguments: [
             Refused(minimal("network: { masquerade: true }"), .notYet, "network.masquerade", "or an empty one"),
-            Refused(minimal("page: { listen: '127.0.0.1:1' }"), .notYet, "page", "not in this version yet"),
             Refused("{ profiles: [{ id: 'a', devices: ['x'] }] }", .notYet, "profiles[0].devices"),
         ])
     func later(row: Refused) { expectRefusal(row) }

@@ -107,6 +107,14 @@ struct RandomSettings {
                     since: second(&generator),
                     until: flip() ? nil : second(&generator), by: pick(["root", "key beetle", "the device \"itself\""]))
             )
+            if flip() { lab.assignments[number].direct = ["full:a.example", "10.0.0.0/8"] }
+            if flip() { lab.assignments[number].proxied = ["*.b.example", "keyword:shop"] }
+            if flip() {
+                lab.own.append(
+                    OwnProxy(
+                        profile: "own-\(number)", device: identity(), laptop: flip() ? identity() : nil,
+                        since: second(&generator)))
+            }
             lab.spent.append(
                 LabState.SpentNonce(key: "beetle", once: "n\(number)", expires: second(&generator)))
         }
@@ -174,6 +182,8 @@ struct ConfigurationWritingTests {
             "health: { url: 'http://h', status: [200], timeout: '1s', giveUp: false }",
             "health: { url: 'HTTP://H.:80?q', body: 'a*b', interval: '5s', slow: '1s' }", "health: { via: 'absolute' }",
             "metrics: {}", "metrics: { listen: '10.0.0.1', allow: ['10.0.0.0/8'] }",
+            "adhoc: { from: ['10.20.0.0/16'] }", "adhoc: { from: ['10.20.0.0/16'], lease: '12h' }",
+            "adhoc: { from: ['10.20.0.0/16', '2001:db8::/32'], ports: '8899', lease: '30m', max: '2h' }",
             "limits: { sniffPorts: [] }", "network: { mark: '0x1/0xff' }", "keys: [{ id: 'k', file: 'f', hosts: [] }]",
         ])
     func more(text: String) throws {
@@ -199,6 +209,7 @@ struct ConfigurationWritingTests {
             let overlay = Array(lab.overlay.text.utf8)
             var other = random.lab()
             other.assignments = lab.assignments
+            other.own = lab.own
             other.spent = lab.spent
             other.unconfirmed = lab.unconfirmed
             #expect(try Overlay.parse(overlay.span).laid(over: other) == lab)

@@ -116,7 +116,7 @@ struct ExampleTests {
         }
         let objects = [
             "", "tun", "network", "dns", "socks", "http", "health", "phones", "limits", "log", "control", "push",
-            "metrics",
+            "metrics", "page", "adhoc",
         ]
         for object in objects {
             let error = refusal(object.isEmpty ? minimal("zzzzzz: 1") : minimal("\(object): { zzzzzz: 1 }"))

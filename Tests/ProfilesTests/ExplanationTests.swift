@@ -22,12 +22,13 @@ struct ExplanationTests {
 
     private func explain(
         _ arguments: String..., on interface: String? = nil, special: NameAnswer? = nil, answersChecks: Bool = false,
-        of text: String = text
+        lists: DeviceRules? = nil, of text: String = text
     ) throws -> Explanation {
         let options = try CommandLineOptions.parse(["explain", "--config", "c"] + arguments)
         var surroundings = Surroundings()
         surroundings.interface = interface
         surroundings.special = special
+        surroundings.lists = lists
         surroundings.direct = [try list("push", "courier.push.example\n")]
         surroundings.denied = [try list("encrypted-dns", "doh.example\n")]
         if answersChecks {
@@ -44,6 +45,32 @@ struct ExplanationTests {
     private func list(_ name: String, _ text: String) throws -> RuleList {
         let bytes = Array(text.utf8)
         return try RuleList.parse(bytes.span, name: name, file: "\(name).txt", format: .plain)
+    }
+
+    @Test("a device's own lists are asked before the rules, and named")
+    func ownLists() throws {
+        let lists = try DeviceRules(
+            direct: ["www.shop.example", "ads.shop.example", "captive.example"],
+            proxied: ["static.shop.example", "doh.example", "203.0.113.0/24"])
+        let own = "this phone's own list"
+        for name in ["www.shop.example", "ads.shop.example"] {
+            let direct = try explain("\(name):443", lists: lists)
+            #expect(direct["rule"] == "\(own): \(name)")
+            #expect(direct["dns"] == "the real answer, TTL at most 60s: it is direct, by \(own)")
+            #expect(direct["outbound"] == "direct, forwarded by the kernel")
+        }
+        for name in ["static.shop.example", "doh.example"] {
+            let proxied = try explain("\(name):443", lists: lists)
+            #expect(proxied["rule"] == "\(own): \(name)")
+            #expect(proxied["dns"]?.hasSuffix(": it is proxied, by \(own)") == true)
+            #expect(proxied["outbound"]?.hasPrefix("the upstream of shop") == true)
+        }
+        let network = try explain("203.0.113.7:443", lists: lists)
+        #expect(network["rule"] == "\(own): 203.0.113.0/24")
+        #expect(network["name"]?.contains("not in the TUN device") == false)
+        let check = try explain("captive.example:80", answersChecks: true, lists: lists)
+        #expect(check["rule"] == "\(own): captive.example")
+        #expect(try explain("www.shop.example:443")["rule"] == "domains, c.json5:5: shop.example")
     }
 
     @Test("a listed name: the rule with its line, a fake address, the profile's upstream")

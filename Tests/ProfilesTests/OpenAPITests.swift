@@ -85,7 +85,7 @@ struct OpenAPITests {
                 #expect((responses["415"] != nil) == hasBody, "\(method) \(path)")
             }
         }
-        #expect(Set(names).count == names.count && names.count == 29)
+        #expect(Set(names).count == names.count && names.count == 34)
     }
 
     private static let step = "{ step: 'connect', ok: false, ms: 3, error: 'port closed' }"
@@ -122,6 +122,11 @@ struct OpenAPITests {
         ("LinkWish", "{ host: 'h', port: 1, key: 'k', for: '30d', gateway: true, once: true }", true),
         ("LinkWish", "{ host: 'h', port: 1 }", false), ("LinkWish", "{ host: 'h', port: 0, key: 'k' }", false),
         ("DeviceName", "{ name: 'pixel-7' }", true), ("DeviceName", "{ name: null }", true),
+        ("DeviceListWish", "{ direct: ['a.example'], proxied: [] }", true),
+        ("DeviceListWish", "{ proxied: ['*.a.example'], now: true }", true), ("DeviceListWish", "{}", false),
+        ("DeviceListWish", "{ direct: null }", false), ("DeviceListWish", "{ direct: 'a.example' }", false),
+        ("DeviceListWish", "{ direct: [1] }", false), ("DeviceListWish", "{ direct: [], for: '2h' }", false),
+        ("DeviceListWish", "{ direct: [], drain: '1s', now: true }", false),
         ("DeviceName", "{}", false), ("DeviceName", "{ name: 'my phone' }", false),
         ("RevisionNumber", "{ revision: 0 }", true), ("RevisionNumber", "{ revision: '1' }", false),
         ("Overlay", "{}", false), ("Overlay", "[]", false), ("Overlay", "{ active: null }", true),

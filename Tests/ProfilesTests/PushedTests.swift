@@ -100,6 +100,14 @@ struct PushedTests {
             ("{ assignments: [{ device: '10.0.0.1', profile: 'p', since: -1, by: 'b' }] }", "assignments[0].since"),
             ("{ assignments: [{ device: '10.0.0.1', profile: 'p', by: 'b' }] }", "assignments[0].since"),
             ("{ assignments: [{ device: '10.0.0.1', profile: 'p', since: 1 }] }", "assignments[0].by"),
+            (
+                "{ assignments: [{ device: '10.0.0.1', profile: 'p', since: 1, by: 'b', direct: ['a b'] }] }",
+                "assignments[0].direct"
+            ),
+            (
+                "{ assignments: [{ device: '10.0.0.1', profile: 'p', since: 1, by: 'b', direct: ['a'], proxied: ['A.'] }] }",
+                "assignments[0].proxied"
+            ),
             ("{ spent: [{ key: 'k', once: 'o' }] }", "spent[0].expires"),
         ])
     func states(text: String, path: String) {

@@ -56,6 +56,8 @@ struct SchemaTests {
             (["devices"], minimal("devices: [{ zzzzzz: 1 }]")), (["keys"], minimal("keys: [{ zzzzzz: 1 }]")),
             (["control"], minimal("control: { zzzzzz: 1 }")), (["push"], minimal("push: { zzzzzz: 1 }")),
             (["health"], minimal("health: { zzzzzz: 1 }")), (["metrics"], minimal("metrics: { zzzzzz: 1 }")),
+            (["page"], minimal("page: { zzzzzz: 1 }")),
+            (["adhoc"], minimal("adhoc: { zzzzzz: 1 }")),
             (
                 ["profiles", "health"],
                 "{ profiles: [{ id: 'a', upstream: { type: 'direct' }, health: { zzzzzz: 1 } }] }"
@@ -82,7 +84,7 @@ struct SchemaTests {
     func objects() throws {
         let objects = ConfigurationSchema.text.split(separator: "\"additionalProperties\"").count - 1
         // As above, and `users` of http.
-        #expect(objects == 22)
+        #expect(objects == 24)
     }
 
     @Test("every default of the schema is the reader's")
@@ -104,9 +106,12 @@ struct SchemaTests {
             }
             let text = try String(
                 decoding: JSONSerialization.data(withJSONObject: value, options: .fragmentsAllowed), as: UTF8.self)
-            let setting = path.count == 1 ? "\(first): \(text)" : "\(first): { \(path[1]): \(text) }"
-            let least = path.count == 1 ? minimal() : minimal("\(first): {}")
-            #expect(try configuration(minimal(setting)) == configuration(least), "\(setting)")
+            // A page is for the devices of a LAN.
+            let lan = first == "page" ? "network: { setup: 'gateway', lan: ['eth0'] }, " : ""
+            let required = first == "adhoc" ? "from: ['10.20.0.0/16'], " : ""
+            let setting = path.count == 1 ? "\(first): \(text)" : "\(first): { \(required)\(path[1]): \(text) }"
+            let least = path.count == 1 ? minimal() : minimal("\(lan)\(first): { \(required) }")
+            #expect(try configuration(minimal(lan + setting)) == configuration(least), "\(setting)")
             compared += 1
         }
         try compare(schema, path: [])
@@ -175,6 +180,12 @@ struct SchemaTests {
         "{ profiles: [{ id: 'a', upstream: { type: 'direct' }, health: true }] }",
         "{ profiles: [{ id: 'a', upstream: { type: 'direct' }, health: { interval: '0' } }] }",
         minimal("metrics: true"), minimal("metrics: { listen: 10800 }"), minimal("metrics: { allow: '10.0.0.0/8' }"),
+        minimal("page: true"), minimal("page: { port: 1023 }"), minimal("page: { port: '10080' }"),
+        minimal("page: { viewers: '10.20.0.0/16' }"),
+        minimal("adhoc: true"), minimal("adhoc: {}"), minimal("adhoc: { from: [] }"),
+        minimal("adhoc: { from: ['10.0.0.0/8'], ports: 8899 }"),
+        minimal("adhoc: { from: ['10.0.0.0/8'], ports: '8000-' }"),
+        minimal("adhoc: { from: ['10.0.0.0/8'], lease: 3600 }"),
         "{ profiles: [{ id: 'a', upstream: { type: 'http', port: 1 } }] }",
         "{ profiles: [{ id: 'a', upstream: { type: 'http', host: 'h' } }] }",
         "{ profiles: [{ id: 'a', upstream: { type: 'direct', host: 'h' } }] }",
