@@ -53,7 +53,7 @@ let package = Package(
         dataPath("Digest", ["Bytes"]),
 
         // The data path, in the order a packet meets it
-        dataPath("Wire", ["Bytes", "Addresses"]),
+        dataPath("Wire", ["Bytes", "Addresses", "Digest"]),
         module("Names", ["Bytes", "Addresses", "Wire"]),
         dataPath("Flows", ["Bytes", "Addresses", "Wire", "Digest"]),
         dataPath("Streams", ["Bytes", "Addresses", "Wire", "Digest"]),
@@ -67,14 +67,17 @@ let package = Package(
         module("Devices", ["Bytes", "Addresses"]),
         module("Profiles", ["Bytes", "Addresses", "Digest", "Routing", "Devices", "Health"]),
         module("QRCode", ["Digest"]),
+        module("Page", ["Bytes", "Addresses", "Digest", "Profiles", "QRCode", "Health"]),
         .target(name: "CLinux"),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         dataPath("LinuxIO", ["CLinux", "Bytes", "Addresses"]),
         module("Store", ["Bytes", "Digest", "LinuxIO"]),
         module("Capture", ["CPcap", "Bytes", "Addresses", "Wire"]),
         module("Network", ["LinuxIO", "Bytes", "Addresses"]),
-        module("Control", ["LinuxIO", "Bytes", "Addresses", "Wire", "Profiles", "Digest", "Health"]),
-        module("Commands", ["Profiles", "QRCode", "Bytes", "Addresses", "Routing"], settings: plain),
+        module(
+            "Control",
+            ["LinuxIO", "Bytes", "Addresses", "Wire", "Flows", "Profiles", "Digest", "Health", "Page"]),
+        module("Commands", ["Profiles", "QRCode", "Page", "Bytes", "Addresses", "Routing"], settings: plain),
 
         // Assembly
         module(
@@ -86,13 +89,16 @@ let package = Package(
         module(
             "Administration",
             [
-                "Gateway", "Control", "Store", "Profiles", "Devices", "QRCode", "LinuxIO", "Addresses", "Bytes",
+                "Gateway", "Control", "Page", "Store", "Profiles", "Devices", "QRCode", "LinuxIO", "Addresses", "Bytes",
                 "Capture", "Digest", "Health", "Names", "Network", "Relay", "Routing", "Streams", "Upstreams", "Wire",
             ]),
         program("starshipd", ["Administration", "Profiles", "LinuxIO", "Network"]),
         program(
             "starshipctl",
-            ["Commands", "Control", "Profiles", "QRCode", "LinuxIO", "Addresses", "Bytes", "Upstreams", "Wire"],
+            [
+                "Commands", "Control", "Page", "Profiles", "QRCode", "LinuxIO", "Addresses", "Bytes", "Upstreams",
+                "Wire",
+            ],
             settings: plain),
         program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire", "Routing"]),
 
@@ -112,20 +118,24 @@ let package = Package(
         tests("RoutingTests", ["Routing", "Addresses"]),
         tests("DevicesTests", ["Devices", "Bytes", "Addresses"]),
         tests("ProfilesTests", ["Profiles", "Devices", "Health", "Routing", "Bytes", "Addresses", "Digest"]),
-        tests("CommandsTests", ["Commands", "Control", "Profiles", "QRCode", "LinuxIO", "Bytes"]),
-        tests("ControlTests", ["Control", "Profiles", "Health", "Wire", "LinuxIO", "Bytes", "Addresses"]),
+        tests("CommandsTests", ["Commands", "Control", "Page", "Profiles", "QRCode", "LinuxIO", "Bytes"]),
+        tests("ControlTests", ["Control", "Page", "Profiles", "Health", "Wire", "LinuxIO", "Bytes", "Addresses"]),
         tests(
             "AdministrationTests",
-            ["Administration", "Control", "Gateway", "Profiles", "Devices", "Store", "LinuxIO", "Bytes", "Addresses"]),
+            [
+                "Administration", "Control", "Gateway", "Page", "Health", "Profiles", "Devices", "Store", "Upstreams",
+                "LinuxIO", "Bytes", "Addresses", "Wire",
+            ]),
         tests("QRCodeTests", ["QRCode"]),
+        tests("PageTests", ["Page", "Health", "Profiles", "QRCode", "Digest", "Bytes", "Addresses"]),
         tests("HealthTests", ["Health", "Bytes"]),
         tests("LinuxIOTests", ["LinuxIO", "Bytes", "Addresses"]),
         tests("CaptureTests", data: ["Captures"], ["Capture", "Streams", "Wire", "Bytes", "Addresses"]),
         tests(
             "GatewayTests",
             [
-                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Names", "Routing", "Store", "Wire",
-                "LinuxIO", "Bytes", "Addresses",
+                "Gateway", "Relay", "Upstreams", "Inbound", "Streams", "Flows", "Names", "Network", "Routing", "Store",
+                "Wire", "LinuxIO", "Bytes", "Addresses",
             ]),
         tests("NetworkTests", ["Network", "LinuxIO", "Bytes", "Addresses"]),
         tests("LabTests", []),
