@@ -8,6 +8,7 @@
 ///     ControlServer: the listeners, and one session for each connection
 ///     ControlEvent ── EventRing ──▶ the sessions whose answer is a stream
 ///     ControlClient: the other end, for `starshipctl`
+///     PageServer, PageSession ── PageVisit ──▶ (Administration) ── PageAnswer ──▶ browsers of the LAN
 ///     MetricsPage ── text ──▶ Prometheus's text format
 ///
 /// What is asked is read strictly: an unknown path, parameter, key or method is refused by an error that says what there

@@ -1,6 +1,7 @@
 /// Answers, and how they are written.
 
 public import Profiles
+internal import Wire
 
 /// What a request is answered.
 public struct ControlAnswer: Equatable, Sendable {
@@ -77,7 +78,7 @@ public struct ControlAnswer: Equatable, Sendable {
     /// Nothing here gives another origin leave to read it: there is no CORS field, ever.
     func write(into output: inout [UInt8], isHead: Bool, closes: Bool) {
         let body = body
-        var head = "HTTP/1.1 \(status) \(Self.reason(status))\r\nContent-Type: \(content.type)\r\n"
+        var head = "HTTP/1.1 \(status) \(HTTPStatus.reason(status))\r\nContent-Type: \(content.type)\r\n"
         // A stream has no length: it lasts as long as its connection (RFC 9112, section 6.3).
         if case .events = content {} else { head += "Content-Length: \(body.utf8.count)\r\n" }
         head += "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
@@ -86,27 +87,5 @@ public struct ControlAnswer: Equatable, Sendable {
         if closes { head += "Connection: close\r\n" }
         output.append(contentsOf: (head + "\r\n").utf8)
         if !isHead { output.append(contentsOf: body.utf8) }
-    }
-
-    private static func reason(_ status: Int) -> String {
-        switch status {
-        case 200: "OK"
-        case 201: "Created"
-        case 400: "Bad Request"
-        case 401: "Unauthorized"
-        case 403: "Forbidden"
-        case 404: "Not Found"
-        case 405: "Method Not Allowed"
-        case 408: "Request Timeout"
-        case 409: "Conflict"
-        case 413: "Content Too Large"
-        case 415: "Unsupported Media Type"
-        case 421: "Misdirected Request"
-        case 422: "Unprocessable Content"
-        case 431: "Request Header Fields Too Large"
-        case 503: "Service Unavailable"
-        case 505: "HTTP Version Not Supported"
-        default: "Error"
-        }
     }
 }

@@ -104,7 +104,7 @@ extension ControlCall {
         }
     }
 
-    private static func manner(_ body: ControlBody) throws(ControlError) -> Manner {
+    static func manner(_ body: ControlBody) throws(ControlError) -> Manner {
         var manner = Manner()
         let isNow = try body.flag("now")
         if let drain = try body.duration("drain", within: .zero ... .seconds(30)) {

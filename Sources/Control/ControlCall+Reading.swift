@@ -13,8 +13,10 @@ extension ControlCall {
         case ("status", 1): return try get(request, .status)
         case ("profiles", 1): return try get(request, .profiles)
         case ("profiles", 2): return try profile(request, path[2])
+        case ("profiles", 3) where path[3] == "ca": return try get(request, .authority(profile: path[2]))
         case ("devices", 1): return try get(request, .devices)
         case ("devices", 2): return try device(request, path[2])
+        case ("devices", 3): return try ofDevice(request, path[2], path[3])
         case ("config", 1): return try configuration(request)
         case ("history", 1): return try get(request, .history)
         case ("diff", 1): return try get(request, .differences)
@@ -31,7 +33,7 @@ extension ControlCall {
         }
     }
 
-    private static var noSuchPath: ControlError {
+    static var noSuchPath: ControlError {
         ControlError(.notFound, "found a path that is not there; GET /v1/openapi lists those that are")
     }
 
@@ -44,13 +46,13 @@ extension ControlCall {
     }
 
     /// Every parameter has to be one of those.
-    private static func check(_ request: ControlRequest, _ names: [String] = []) throws(ControlError) {
+    static func check(_ request: ControlRequest, _ names: [String] = []) throws(ControlError) {
         for parameter in request.parameters where !names.contains(parameter.name) {
             throw ControlBody.unknown(parameter.name, among: names, "parameter")
         }
     }
 
-    private static func get(_ request: ControlRequest, _ call: ControlCall) throws(ControlError) -> ControlCall {
+    static func get(_ request: ControlRequest, _ call: ControlCall) throws(ControlError) -> ControlCall {
         guard request.method == .get else { throw methods(["GET", "HEAD"]) }
         try check(request)
         return call

@@ -7,6 +7,8 @@ public enum ControlCall: Equatable, Sendable {
     case status
     case profiles
     case profile(String)
+    /// The certificate of its proxy.
+    case authority(profile: String)
     /// The body is the profile in the configuration's notation.
     case putProfile(String, confirm: Int?)
     case deleteProfile(String, moveTo: String?)
@@ -16,6 +18,12 @@ public enum ControlCall: Equatable, Sendable {
     case device(String)
     /// Nil: the device's name is forgotten.
     case name(device: String, String?)
+    /// What a device wanted last.
+    case requests(device: String)
+    case putLists(ListWish)
+    /// Has a device's names be collected for two minutes.
+    case learn(device: String)
+    case learned(device: String)
     case configuration
     /// The body is the overlay.
     case putConfiguration(confirm: Int?)
@@ -61,6 +69,14 @@ public enum ControlCall: Equatable, Sendable {
         case usual
         case time(Interval)
         case forever
+    }
+
+    /// What a device is to send direct, and to have proxied; nil: that list stays.
+    public struct ListWish: Equatable, Sendable {
+        public var device: String
+        public var direct: [String]?
+        public var proxied: [String]?
+        public var manner = Manner()
     }
 
     public struct Activation: Equatable, Sendable {

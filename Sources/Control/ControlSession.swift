@@ -41,10 +41,7 @@ public struct ControlSession: Sendable {
 
     private let source: ControlRequest.Source
     var phase = Phase.head
-    /// The beginning of a head.
-    private var collector = HTTPHeadCollector()
-    /// What was not looked at yet.
-    private var input: [UInt8] = []
+    private var reader = RequestReader()
     /// What is to be sent.
     public internal(set) var output: [UInt8] = []
     /// When the connection is closed unless something happens.
@@ -72,14 +69,14 @@ public struct ControlSession: Sendable {
 
     /// Whether nothing of a request is there.
     private var isIdle: Bool {
-        if case .head = phase { input.isEmpty && collector.isEmpty } else { false }
+        if case .head = phase { reader.isEmpty } else { false }
     }
 
     /// Takes the next octets of the client and returns the request that they complete.
     public mutating func receive(_ bytes: Span<UInt8>, now: Instant) -> ControlRequest? {
         guard !isOver, !isStream else { return nil }
         if isIdle, bytes.count > 0 { deadline = now + Self.patience }
-        input.append(copying: bytes)
+        reader.append(bytes)
         return advance()
     }
 
@@ -139,16 +136,8 @@ public struct ControlSession: Sendable {
 
     /// Reads a head; false when it isn't whole, or refused.
     private mutating func readHead() -> Bool {
-        var collector = collector
-        self.collector = HTTPHeadCollector()
         do throws(HTTPError) {
-            guard let end = try collector.collect(input.span) else {
-                input = []
-                self.collector = collector
-                return false
-            }
-            let head = collector.isEmpty ? Array(input[..<end]) : collector.kept
-            input.removeFirst(end)
+            guard let head = try reader.takeHead() else { return false }
             take(head)
             return true
         } catch {
@@ -183,20 +172,13 @@ public struct ControlSession: Sendable {
 
     /// Reads of a body what is there; false when more has to come, or it was refused.
     private mutating func readBody(_ incomplete: inout Incomplete) -> Bool {
-        var position = 0
         do throws(HTTPError) {
-            while position < input.count, !incomplete.rest.isComplete {
-                let (content, end) = try incomplete.rest.take(input.span.extracting(position..<input.count))
-                incomplete.request.body.append(
-                    contentsOf: input[position + content.lowerBound..<position + content.upperBound])
-                position += end
-            }
+            try reader.takeBody(&incomplete.rest, into: &incomplete.request.body)
         } catch {
             refuse(
                 ControlAnswer(ControlError(.badRequest, "\(error)"), status: error.status), isHead: incomplete.isHead)
             return false
         }
-        input.removeFirst(position)
         guard incomplete.request.body.count <= Self.bodyLimit else {
             refuse(ControlAnswer(Self.tooLarge), isHead: incomplete.isHead)
             return false
@@ -211,7 +193,7 @@ public struct ControlSession: Sendable {
     /// Answers what can't be read on from: where the next request begins is not known.
     private mutating func refuse(_ answer: ControlAnswer, isHead: Bool = false) {
         answer.write(into: &output, isHead: isHead, closes: true)
-        input = []
+        reader.clear()
         phase = .over
     }
 }

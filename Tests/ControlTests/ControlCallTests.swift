@@ -12,8 +12,11 @@ private let paths: [(path: String, allowed: [String])] = [
     ("/v1/status", ["GET", "HEAD"]), ("/v1/profiles", ["GET", "HEAD"]), ("/v1/devices", ["GET", "HEAD"]),
     ("/v1/history", ["GET", "HEAD"]), ("/v1/diff", ["GET", "HEAD"]), ("/v1/export", ["GET", "HEAD"]),
     ("/v1/openapi", ["GET", "HEAD"]), ("/v1/flows", ["GET", "HEAD"]), ("/v1/explain", ["GET", "HEAD"]),
-    ("/v1/why", ["GET", "HEAD"]), ("/v1/profiles/qa", ["GET", "HEAD", "PUT", "DELETE"]),
-    ("/v1/devices/pixel-7", ["GET", "HEAD", "PUT"]), ("/v1/config", ["GET", "HEAD", "PUT"]),
+    ("/v1/why", ["GET", "HEAD"]), ("/v1/profiles/qa/ca", ["GET", "HEAD"]),
+    ("/v1/profiles/qa", ["GET", "HEAD", "PUT", "DELETE"]),
+    ("/v1/devices/pixel-7", ["GET", "HEAD", "PUT"]), ("/v1/devices/pixel-7/requests", ["GET", "HEAD"]),
+    ("/v1/devices/pixel-7/lists", ["PUT"]), ("/v1/devices/pixel-7/learn", ["GET", "HEAD", "POST"]),
+    ("/v1/config", ["GET", "HEAD", "PUT"]),
     ("/v1/activate", ["POST"]), ("/v1/release", ["POST"]), ("/v1/reload", ["POST"]), ("/v1/confirm", ["POST"]),
     ("/v1/rollback", ["POST"]), ("/v1/links", ["POST"]), ("/v1/links/apply", ["POST"]),
     ("/v1/capture", ["POST", "DELETE"]),
@@ -38,7 +41,7 @@ struct ControlCallTests {
         "a path that is not there is said to be none",
         arguments: [
             "/", "/v1", "/v1/", "/v2/status", "/v1/status/", "/v1//status", "/v1/status/x", "/v1/profiles/a/b",
-            "/v1/links/a",
+            "/v1/profiles/a/ca/b", "/v1/links/a", "/v1/devices/a/b", "/v1/devices/a/requests/b",
             "/v1/links/apply/x", "/v1/Status", "/v1/nowhere", "/V1/status", "/v1/..%2fstatus",
         ])
     func nowhere(path: String) throws {
@@ -53,7 +56,9 @@ struct ControlCallTests {
     func looking() throws {
         let expected: [(String, Call)] = [
             ("/v1/status", .status), ("/v1/profiles", .profiles), ("/v1/profiles/qa", .profile("qa")),
+            ("/v1/profiles/qa%2Fx/ca", .authority(profile: "qa/x")),
             ("/v1/devices", .devices), ("/v1/devices/3c:28:6d:12:34:56%40wlan0", .device("3c:28:6d:12:34:56@wlan0")),
+            ("/v1/devices/stb/requests", .requests(device: "stb")), ("/v1/devices/stb/learn", .learned(device: "stb")),
             ("/v1/config", .configuration), ("/v1/history", .history), ("/v1/diff", .differences),
             ("/v1/export", .export), ("/v1/openapi", .description), ("/v1/flows", .flows(.init())),
             ("/v1/flows?device=stb&profile=qa&limit=10000", .flows(.init(device: "stb", profile: "qa", limit: 10_000))),
@@ -114,6 +119,15 @@ struct ControlCallTests {
             ("PUT /v1/config?confirm=1", "{}", .putConfiguration(confirm: 1)),
             ("PUT /v1/devices/stb", "{\"name\":\"tv\"}", .name(device: "stb", "tv")),
             ("PUT /v1/devices/stb", "{name: null}", .name(device: "stb", nil)),
+            ("POST /v1/devices/stb/learn", "", .learn(device: "stb")),
+            (
+                "PUT /v1/devices/stb/lists", "{direct: ['a.example'], drain: null}",
+                .putLists(.init(device: "stb", direct: ["a.example"]))
+            ),
+            (
+                "PUT /v1/devices/stb/lists", "{direct: [], proxied: ['b.example']}",
+                .putLists(.init(device: "stb", direct: [], proxied: ["b.example"]))
+            ),
             ("POST /v1/reload", "", .reload), ("POST /v1/confirm", "{\"revision\":7}", .confirm(7)),
             ("POST /v1/rollback", "{\"revision\":0}", .rollBack(0)),
             ("POST /v1/capture", "{}", .startCapture(.init())), ("DELETE /v1/capture", "", .stopCapture),
@@ -123,6 +137,19 @@ struct ControlCallTests {
             ),
         ]
         for (line, body, wanted) in expected { #expect(try call(line, body) == wanted, "\(line) \(body)") }
+    }
+
+    @Test(
+        "lists of a device that are none are refused with their place",
+        arguments: [
+            ("{}", nil), ("{direct: null}", "direct"), ("{proxied: 'a'}", "proxied"), ("{direct: [1]}", "direct"),
+            ("{direct: [], for: '2h'}", "for"), ("{direct: [], now: true, drain: '1s'}", "now"),
+            ("{direct: [\((0..<65).map { "'n\($0).example'" }.joined(separator: ","))]}", "direct"),
+        ] as [(String, String?)])
+    func wrongLists(body: String, path: String?) throws {
+        let error = try refusal("PUT /v1/devices/stb/lists", body)
+        #expect(error.status == 400 && error.path == path, "\(error)")
+        #expect(error.message.contains("expected"))
     }
 
     @Test("a switch says whom it is for, for how long, and how open flows end")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Control
 
-private func parse(_ text: String, size: Int) throws(ExchangeError) -> (events: [ReceivedEvent], last: String) {
+private func parse(_ text: String, size: Int) throws(EventTooLong) -> (events: [ReceivedEvent], last: String) {
     var parser = EventParser()
     var events: [ReceivedEvent] = []
     let octets = Array(text.utf8)
@@ -52,11 +52,9 @@ struct ControlClientEventsTests {
     @Test("a line or an event over a mebibyte is given up")
     func bounds() {
         let long = String(repeating: "x", count: 400_000)
-        #expect(throws: ExchangeError.tooLarge(limit: 1 << 20)) {
-            try parse("data: \(long)\(long)\(long)", size: 65_536)
-        }
+        #expect(throws: EventTooLong()) { try parse("data: \(long)\(long)\(long)", size: 65_536) }
         let lines = "data: \(long)\ndata: \(long)\ndata: \(long)\n\n"
-        #expect(throws: ExchangeError.tooLarge(limit: 1 << 20)) { try parse(lines, size: 65_536) }
+        #expect(throws: EventTooLong()) { try parse(lines, size: 65_536) }
         #expect(throws: Never.self) { try parse("data: \(long)\n\ndata: \(long)\n\ndata: \(long)\n\n", size: 65_536) }
     }
 
@@ -91,6 +89,10 @@ struct ControlClientEventsTests {
         #expect(chunked.heard == [event("message", "a"), event("message", "b")] && chunked.end == "end")
         let refused = try hear(#"["HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}"]"#)
         #expect(refused.end == "found status 404; expected 200")
+        let long = String(repeating: "x", count: 1_100_000)
+        let endless = try hear("[\(head)\\r\\ndata: a\\n\\n\",\"data: \(long)\"]")
+        #expect(endless.heard == [event("message", "a")])
+        #expect(endless.end == "found an answer of more than 1024 KiB; expected a shorter one")
         #expect(try hear(#"["SSH-2.0-OpenSSH_9.2\r\n"]"#).end.hasPrefix("found no answer of HTTP"))
     }
 
