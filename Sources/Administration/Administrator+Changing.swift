@@ -25,13 +25,18 @@ extension Administrator {
         return try change(to: next, note, drain: drain, &gateway)
     }
 
-    /// What a state would mean.
+    /// What a state would mean, without what is left of own proxies in it.
     func planned(_ state: LabState) throws(ControlError) -> Plan {
+        let state = state.tidied(longest: plan.effective.configuration.adhoc?.longest)
+        try checkOwnProxies(in: state)
+        let next: Plan
         do throws(StartupError) {
-            return try Plan(plan, lab: state, running: running)
+            next = try Plan(plan, lab: state, running: running)
         } catch {
             throw ControlError(error)
         }
+        try checkOwnProxies(areNamedByNobodyIn: next)
+        return next
     }
 
     mutating func change(
@@ -68,8 +73,10 @@ extension Administrator {
     }
 
     private mutating func adopt(_ next: Plan) {
+        let former = decryptingKinds(ofThoseWhoMoveTo: next)
         plan = next
         nameDevices()
+        noteLeft(former)
     }
 
     private mutating func say(_ note: LabStore.Note, _ change: Change, _ gateway: inout Gateway) {

@@ -25,7 +25,7 @@ extension Administrator {
 
     /// Takes what the DHCP server and the workers know, and says by SYNs which addresses have several machines behind
     /// them.
-    private mutating func look(_ gateway: borrowing Gateway) -> SharedAddresses {
+    mutating func look(_ gateway: borrowing Gateway) -> SharedAddresses {
         readLeases()
         let activities = gateway.activities()
         hear(activities)
@@ -44,28 +44,34 @@ extension Administrator {
         let choice = profileRules.choice(for: device)
         var profile: String?
         if case .profile(let id) = choice.route { profile = id }
-        var marks: [String] = []
-        if device.isRouter { marks.append("says that it is a router") }
-        for address in device.addresses {
-            marks += looks.marks(of: address, at: Clock.now()).map(\.description)
-            marks += status.insists.filter { $0.hasPrefix("\(address) ") }
-        }
         return .members([
             "id": .string(device.label), "name": device.name.map(JSON.string),
             "mac": device.mac.map { .string("\($0)") },
             "interface": device.interface.map(JSON.string), "addresses": .strings(device.addresses.map(\.description)),
             "proposal": device.proposal.map { .string("\($0)") }, "known": .boolean(device.isKnown),
             "profile": profile.map(JSON.string), "profileBy": .string(choice.reason.rawValue),
+            "ownProxy": profile.flatMap(ownProxyWords).map(JSON.string),
             "until": (device.assignment?.until).map { .integer(Int($0)) },
+            "direct": .strings(device.assignment?.direct ?? []), "proxied": .strings(device.assignment?.proxied ?? []),
             "seen": device.seen.map { .integer(Int($0)) },
-            "marks": .strings(marks),
+            "marks": .strings(Self.marks(of: device, status.insists, looks)),
             "flows": .integer(device.addresses.reduce(0) { $0 + (status.devices[$1] ?? 0) }),
         ])
     }
 
+    /// What is odd about a device, by what it says of itself, how its packets look and whom it asks for names.
+    static func marks(of device: Device, _ insists: [String], _ looks: SharedAddresses) -> [String] {
+        var marks = device.isRouter ? ["says that it is a router"] : []
+        for address in device.addresses {
+            marks += looks.marks(of: address, at: Clock.now()).map(\.description)
+            marks += insists.filter { $0.hasPrefix("\(address) ") }
+        }
+        return marks
+    }
+
     /// Gives a device a name, or takes it away.
     mutating func name(
-        _ text: String, _ name: String?, _ by: String, _ gateway: inout Gateway
+        _ text: String, _ name: String?, _ by: String, _ gateway: inout Gateway, how: String = "name"
     ) throws(ControlError) -> ControlAnswer {
         let identity = try find(text)
         var state = plan.lab
@@ -93,7 +99,7 @@ extension Administrator {
         }
         let words =
             name.map { "\(before?.name ?? "\(identity)") is called \($0)" } ?? "\(before?.name ?? "") is forgotten"
-        let note = LabStore.Note(by: by, how: "name", summary: words)
+        let note = LabStore.Note(by: by, how: how, summary: words)
         _ = try change(to: state, note, drain: .seconds(2), &gateway)
         let looks = look(gateway)
         let status = gateway.status()

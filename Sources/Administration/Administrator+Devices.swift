@@ -46,6 +46,7 @@ extension Administrator {
             if choice.isKnown { settings.familiar.insert(address) }
             guard choice.choice.isOwn, case .profile(let id) = choice.choice.route else { continue }
             settings.profiles[address] = plan.position(of: id)
+            if let assigned = choice.assigned { settings.lists[address] = plan.lists[assigned] }
         }
         return settings
     }
@@ -130,15 +131,18 @@ extension Administrator {
             }
         }
         lookedAt = now
-        let expired = assignments.expired(at: now)
+        let expired = assignments.expired(at: now) + endedOwnProxies(at: now)
         if !expired.isEmpty { end(expired, &gateway) }
     }
 
     private mutating func end(_ ended: [Assignment], _ gateway: inout Gateway) {
         var state = plan.lab
-        let identities = Set(ended.map(\.device))
+        var identities = Set(ended.map(\.device))
         state.assignments.removeAll { identities.contains($0.device) }
-        let words = ended.map { "\(devices.device($0.device).label) had \($0.profile)" }.joined(separator: ", ")
+        let words = ended.filter { identities.remove($0.device) != nil }.map { one in
+            "\(devices.device(one.device).label) had \(one.profile)"
+                + (ownProxyWords(one.profile).map { " (\($0))" } ?? "")
+        }.joined(separator: ", ")
         let note = LabStore.Note(by: "starshipd", how: "lease over", summary: words)
         do throws(ControlError) {
             _ = try change(to: state, note, drain: .seconds(2), &gateway)

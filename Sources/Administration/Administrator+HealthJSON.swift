@@ -67,7 +67,7 @@ extension Administrator {
     }
 
     /// Seconds since 1970 of a moment on the monotonic clock.
-    private static func time(_ moment: Instant) -> Int {
+    static func time(_ moment: Instant) -> Int {
         let distance = moment == .never ? Interval.zero : moment - Clock.now()
         return Int(Clock.unixTime().seconds) + Int(distance.nanoseconds / 1_000_000_000)
     }

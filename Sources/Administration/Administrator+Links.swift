@@ -60,7 +60,7 @@ extension Administrator {
     // MARK: Carrying out
 
     /// What a link comes to.
-    private struct Meaning {
+    struct Meaning {
         var profile: String
         /// A profile that the link brings along.
         var brought: Profile?
@@ -78,9 +78,17 @@ extension Administrator {
         guard let scope = use.scope, !use.isCheck else {
             return ControlAnswer(.members(["link": json]))
         }
+        try keepSecret(meaning)
         var state = plan.lab
+        lay(meaning, over: &state)
+        let target = try assign(meaning.profile, scope, use.duration, by, &state)
+        let note = LabStore.Note(by: by, how: "link", summary: "\(target.words) \(meaning.profile)")
+        return try switchTo(state, note, use.manner, target, &gateway, link: json)
+    }
+
+    /// Writes into a state what a link brings along, and that it was used.
+    func lay(_ meaning: Meaning, over state: inout LabState) {
         if let brought = meaning.brought {
-            try keepSecret(meaning)
             state.profiles.removeAll { $0.id == brought.id }
             state.profiles.append(brought)
         }
@@ -89,9 +97,6 @@ extension Administrator {
             state.spent.removeAll { $0.expires + LinkVerifier.leeway < now }
             state.spent.append(LabState.SpentNonce(key: grant.key, once: once, expires: grant.expires))
         }
-        let target = try assign(meaning.profile, scope, use.duration, by, &state)
-        let note = LabStore.Note(by: by, how: "link", summary: "\(target.words) \(meaning.profile)")
-        return try switchTo(state, note, use.manner, target, &gateway, link: json)
     }
 
     private func meaning(of text: String) throws(ControlError) -> Meaning {
@@ -116,7 +121,8 @@ extension Administrator {
         }
     }
 
-    private func meaning(of link: Link) throws(ControlError) -> Meaning {
+    /// What a link comes to, if it may do here and now what it says.
+    func meaning(of link: Link) throws(ControlError) -> Meaning {
         let verifier = keys.verifier(profiles: plan.effective.configuration.profiles, spent: plan.lab.spent)
         let request: Link.Request
         do throws(LinkError) {
@@ -179,7 +185,7 @@ extension Administrator {
 
 extension ControlError {
     /// What a text is, if it is no link that this gateway understands.
-    fileprivate init(_ error: ConfigURLError) {
+    init(_ error: ConfigURLError) {
         switch error {
         case .link(let error): self.init(error, isForbidden: false)
         default: self.init(.badRequest, "\(error)", path: "link")

@@ -7,6 +7,7 @@ import Devices
 import Gateway
 import LinuxIO
 import Profiles
+import Routing
 
 extension Administrator {
     func flows(_ question: ControlCall.FlowQuestion, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
@@ -57,7 +58,8 @@ extension Administrator {
         }
         do throws(StartupError) {
             return try Explain.answer(
-                question, plan.resolved, besides: options.configuration, profile: profile(of: source))
+                question, plan.resolved, besides: options.configuration, profile: profile(of: source),
+                lists: lists(of: source))
         } catch {
             throw ControlError(.unavailable, "\(error)")
         }
@@ -70,6 +72,13 @@ extension Administrator {
         let choice = profileRules.choice(for: devices.device(identity))
         guard choice.isOwn, case .profile(let id) = choice.route else { return nil }
         return id
+    }
+
+    private func lists(of source: String?) -> DeviceRules? {
+        guard let source, let address = IPAddress(parsing: source), let identity = devices.identity(at: address) else {
+            return nil
+        }
+        return lists(of: devices.device(identity))
     }
 
     /// The OpenAPI description, from beside the configuration or where the package puts it.

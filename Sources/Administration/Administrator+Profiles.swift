@@ -27,7 +27,8 @@ extension Administrator {
         return .members([
             "id": .string(profile.id), "name": .string(profile.name), "source": isStored ? "store" : "file",
             "hidden": .boolean(isHidden), "active": .boolean(!isHidden && profile.id == plan.active.id),
-            "selfService": .boolean(profile.isSelfService), "mode": .string(mode),
+            "selfService": .boolean(profile.isSelfService), "own": plan.lab.ownProxy(profile.id) == nil ? nil : true,
+            "mode": .string(mode),
             "upstream": .string(profile.upstream.words), "devices": .strings(users),
             "health": healthSummary(of: profile.id),
             "chosen": desk?.groups[profile.id].map { group in
@@ -73,6 +74,7 @@ extension Administrator {
                 "\(id) is a profile of the configuration file, which is the administrator's; expected another id",
                 path: "id")
         }
+        try checkIsNobodysOwn(id)
         var state = plan.lab
         let isNew = !state.profiles.contains { $0.id == id }
         if isNew {
@@ -172,6 +174,7 @@ extension Administrator {
                     path: "active")
             }
         }
+        for profile in overlay.profiles ?? [] { try checkIsNobodysOwn(profile.id) }
         for profile in overlay.profiles ?? [] where plan.file.profile(profile.id) != nil {
             throw ControlError(
                 .conflict, "profiles: \(profile.id) is a profile of the configuration file; expected another id",

@@ -61,6 +61,7 @@ extension Administrator {
         let parts: [(String, [SocketAddress])] = [
             ("socks.listen", configuration.socks?.listen ?? []), ("http.listen", configuration.http?.listen ?? []),
             ("push.listen", configuration.push?.listen ?? []), ("metrics.listen", configuration.metrics?.listen ?? []),
+            ("page.port", configuration.page?.listen ?? []),
         ]
         return parts.flatMap { part in part.1.map { (part.0, $0) } }
     }

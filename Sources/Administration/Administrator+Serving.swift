@@ -18,9 +18,12 @@ struct Watches: ~Copyable {
         static let trial: UInt32 = 2
         static let probes: UInt32 = 3
         static let network: UInt32 = 4
+        static let page: UInt32 = 5
     }
 
     var server: ControlServer
+    /// Nil: there is no page.
+    var page: PageServer?
     /// Nil without netlink: there are no devices but those of addresses.
     var neighbours: NeighbourMonitor?
     /// Nil without netlink: the way out is looked at when probes fail.
@@ -34,10 +37,12 @@ extension Administrator {
         if let name = running.control?.group, GroupName.id(of: name) == nil { throw .group(name) }
         // Whoever finds the socket taken has not touched the machine's network yet.
         var watches = Watches(
-            server: try openDoors(settings), neighbours: try? NeighbourMonitor(), network: try? NetworkMonitor())
+            server: try openDoors(settings), page: try openPage(settings), neighbours: try? NeighbourMonitor(),
+            network: try? NetworkMonitor())
         var gateway = try start(settings)
         do throws(GatewayError) {
             try gateway.watch(watches.server.descriptor, as: Watches.Number.control)
+            if watches.page != nil { try gateway.watch(watches.page.value.descriptor, as: Watches.Number.page) }
             if watches.neighbours != nil {
                 try gateway.watch(watches.neighbours.value.descriptor, as: Watches.Number.neighbours)
             }
@@ -73,7 +78,8 @@ extension Administrator {
             seeToIt(&gateway)
             tendHealth(&gateway)
             sendWaiting(&watches.server)
-            let deadline = min(nextDeadline(), watches.server.deadline, desk?.deadline ?? .never)
+            let page = watches.page != nil ? watches.page.value.deadline : .never
+            let deadline = min(nextDeadline(), watches.server.deadline, page, desk?.deadline ?? .never)
             switch gateway.next(until: deadline) {
             case .ended(let isWanted):
                 closeDoors()
@@ -82,12 +88,15 @@ extension Administrator {
             case .readable(Watches.Number.neighbours): follow(&watches.neighbours, &gateway)
             case .readable(Watches.Number.trial): judge(&gateway)
             case .readable(Watches.Number.probes): collectProbes(&gateway)
-            case .readable(Watches.Number.network): follow(watches.network, &gateway)
+            case .readable(Watches.Number.network):
+                if watches.page != nil { watches.page.value.addressesChanged() }
+                follow(watches.network, &gateway)
             case .upstreams: heedTraffic(&gateway)
             case .readable, .time: break
             }
             // Also when nothing came: connections that say nothing end.
             watches.server.serve(now: Clock.now()) { request in answer(request, &gateway) }
+            if watches.page != nil { watches.page.value.serve(now: Clock.now()) { visit in answer(visit, &gateway) } }
         }
     }
 
@@ -121,6 +130,18 @@ extension Administrator {
             return server
         } catch {
             throw .system(error)
+        }
+    }
+
+    /// The page, where there is one.
+    private func openPage(_ settings: GatewaySettings) throws(StartupError) -> PageServer? {
+        guard let page = running.page else { return nil }
+        do throws(SystemCallError) {
+            return try PageServer(
+                port: page.port, lan: running.network.lan.map(\.interface), mark: settings.routing.direct.mark)
+        } catch {
+            closeDoors()
+            throw .page(error)
         }
     }
 

@@ -25,6 +25,8 @@ extension Administrator {
                 "devices": .members([
                     "seen": .integer(seen.count { $0.seen != nil }), "named": .integer(seen.count { $0.name != nil }),
                     "assigned": .integer(plan.effective.assignments.count),
+                    "ownProxies": .integer(
+                        plan.effective.assignments.count { ownProxyWords($0.profile) != nil }),
                 ]),
                 "flows": .members([
                     "open": .integer(status.flows), "halfOpen": .integer(status.halfOpen),
@@ -75,7 +77,7 @@ extension Administrator {
         return notices
     }
 
-    private var mark: UInt32? {
+    var mark: UInt32? {
         running.tunnel != nil && Socket.mayMark() ? running.network.mark.value : nil
     }
 

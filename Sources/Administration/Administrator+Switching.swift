@@ -64,10 +64,14 @@ extension Administrator {
         case .device(let text):
             let identity = try find(text)
             let now = Clock.unixTime().seconds
-            target.until = end(of: duration, from: now)
+            target.until = end(end(of: duration, from: now), with: profile)
+            var assignment = Assignment(device: identity, profile: profile, since: now, until: target.until, by: by)
+            // Its own lists go on with the profile that they were made for, and end with it.
+            if let former = state.assignments.first(where: { $0.device == identity }), former.profile == profile {
+                (assignment.direct, assignment.proxied) = (former.direct, former.proxied)
+            }
             state.assignments.removeAll { $0.device == identity }
-            state.assignments.append(
-                Assignment(device: identity, profile: profile, since: now, until: target.until, by: by))
+            state.assignments.append(assignment)
             target.moved = [identity]
             target.words = "\(devices.device(identity).label) uses"
         case .all(let override):
@@ -81,7 +85,7 @@ extension Administrator {
         return target
     }
 
-    private func end(of duration: ControlCall.Duration, from now: Int64) -> Int64? {
+    func end(of duration: ControlCall.Duration, from now: Int64) -> Int64? {
         switch duration {
         case .forever: nil
         case .time(let time): now + time.nanoseconds / 1_000_000_000

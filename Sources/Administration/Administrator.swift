@@ -14,6 +14,7 @@ import Devices
 public import Gateway
 import Health
 import LinuxIO
+import Page
 public import Profiles
 import Routing
 import Store
@@ -44,6 +45,14 @@ public struct Administrator {
     /// Pushes whose effect on the colour is waited for, by the profile.
     var judged: [String: JudgedPush] = [:]
     var meter = TrafficMeter()
+    /// Whether a form comes from a page of ours.
+    let pageTokens = PageToken(key: Self.newKey())
+    /// What the page for devices remembers.
+    var page = PageDesk()
+    /// Laptops that offer the proxy that runs on them.
+    var laptops = LaptopDesk()
+    /// When the names of devices were collected.
+    var lessons: [DeviceIdentity: LearnedTime] = [:]
     /// Who listens, as of the last turn of the loop.
     var eventMetrics = MetricsPage.Events()
     /// Events and answers that leave with the next turn of the loop.
@@ -68,6 +77,12 @@ public struct Administrator {
         running = plan.resolved.configuration
         keys = try KeyRing(running, besides: options.configuration, startedAt: startedAt.seconds)
         nameDevices()
+    }
+
+    /// 32 octets that nobody knows.
+    private static func newKey() -> [UInt8] {
+        var random = SystemRandom()
+        return (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &random) }
     }
 
     /// What a gateway is started with.

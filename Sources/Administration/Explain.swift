@@ -5,6 +5,7 @@ import Gateway
 import LinuxIO
 import Names
 public import Profiles
+import Routing
 
 public enum Explain {
     /// Reads what the options name, and explains.
@@ -13,9 +14,10 @@ public enum Explain {
         return try answer(question, ConfigurationFile.read(options), besides: options.configuration, profile: nil)
     }
 
-    /// Explains a flow of a device, which has a profile of its own where one is named.
+    /// Explains a flow of a device, which has a profile of its own where one is named, and lists where some are given.
     static func answer(
-        _ question: Question, _ resolved: ResolvedConfiguration, besides path: String, profile: String?
+        _ question: Question, _ resolved: ResolvedConfiguration, besides path: String, profile: String?,
+        lists own: DeviceRules? = nil
     ) throws(StartupError) -> Explanation {
         let lists = try PhoneLists(resolved.configuration.phones, besides: path).settings
         var surroundings = Surroundings()
@@ -24,6 +26,7 @@ public enum Explain {
         surroundings.answers = lists.answers
         surroundings.shared = lists.shared
         surroundings.profile = profile
+        surroundings.lists = own
         surroundings.interface = question.source.flatMap(interface(of:))
         surroundings.special = question.name.flatMap { special($0, resolved.configuration) }
         surroundings.mayExistElsewhere = question.name.map(DNSSpecialNames.mayExistElsewhere) ?? true

@@ -52,7 +52,7 @@ extension HealthDesk {
             guard let id = watched.first(where: { $0.value.ticket == result.ticket })?.key else { continue }
             news += take(result, of: id, at: now)
         }
-        return (news + settle(at: now), results.filter { questions[$0.ticket] != nil })
+        return (news + settle(at: now), results.filter { questions[$0.ticket] != nil || authorities.awaits($0.ticket) })
     }
 
     private mutating func take(_ result: ProbeResult, of id: String, at now: Instant) -> [HealthNews] {

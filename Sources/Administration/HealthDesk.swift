@@ -94,6 +94,8 @@ struct HealthDesk {
     private var lastTicket: UInt64 = 0
     /// What is waited for by the number of a probe.
     var questions: [UInt64: [ProbeQuestion]] = [:]
+    /// The certificates of proxies that decrypt.
+    var authorities = AuthorityDesk()
     /// What is missing on the gateway's own way out.
     var uplinkTrouble: String?
     /// The default routes, as they were last seen.

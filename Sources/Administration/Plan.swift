@@ -1,9 +1,11 @@
 /// What the gateway is told, from the file and the lab's state: everything is read and checked here before anything of it
 /// is done.
 
+import Devices
 import Gateway
 import LinuxIO
 import Profiles
+import Routing
 
 /// One answer to "what counts": right as a whole.
 struct Plan {
@@ -15,6 +17,8 @@ struct Plan {
     let resolved: ResolvedConfiguration
     /// Profiles and what else decides, without who has which profile.
     private let decisions: RoutingSettings
+    /// What single devices send elsewhere than their profiles say, by what their assignments are tied to.
+    let lists: [DeviceIdentity: DeviceRules]
     /// What a file says that takes effect with the next start alone.
     let needsRestart: [String]
     /// The file, for the names of others beside it.
@@ -28,17 +32,18 @@ struct Plan {
     ) throws(StartupError) {
         let path = options.configuration
         let file = try ConfigurationFile.parse(options)
-        let lists = try ConfigurationFile.lists(of: file, besides: path)
+        let files = try ConfigurationFile.lists(of: file, besides: path)
         let effective: EffectiveConfiguration
         let resolved: ResolvedConfiguration
         do throws(ConfigurationError) {
-            (effective, resolved) = try EffectiveConfiguration.fitting(file: file, lab: lab, files: lists, name: path)
+            (effective, resolved) = try EffectiveConfiguration.fitting(file: file, lab: lab, files: files, name: path)
         } catch {
             throw ConfigurationFile.located(error, path)
         }
         let whole = running.map { resolved.withSections(of: $0) } ?? resolved
         decisions = try Translation.routing(whole, path: path)
         needsRestart = running.map { resolved.configuration.sections(differingFrom: $0) } ?? []
+        lists = Self.lists(of: effective.assignments, reusing: [:])
         (self.path, self.file, self.lab, self.effective, self.resolved) = (path, file, lab, effective, resolved)
     }
 
@@ -54,9 +59,27 @@ struct Plan {
         } catch {
             throw ConfigurationFile.located(error, path)
         }
+        lists = Self.lists(of: effective.assignments, reusing: former.lists)
         let isSwitchAlone = effective.configuration.profiles == former.effective.configuration.profiles
         decisions =
             isSwitchAlone ? former.decisions : try Translation.routing(resolved.withSections(of: running), path: path)
+    }
+
+    private static func lists(
+        of assignments: [Assignment], reusing former: [DeviceIdentity: DeviceRules]
+    ) -> [DeviceIdentity: DeviceRules] {
+        var lists: [DeviceIdentity: DeviceRules] = [:]
+        for one in assignments where !one.direct.isEmpty || !one.proxied.isEmpty {
+            if let same = former[one.device], same.direct == one.direct, same.proxied == one.proxied {
+                lists[one.device] = same
+                continue
+            }
+            guard let made = try? DeviceRules(direct: one.direct, proxied: one.proxied) else {
+                preconditionFailure("lists that were not read")
+            }
+            lists[one.device] = made
+        }
+        return lists
     }
 
     /// What decides, once it is known who is who.

@@ -108,6 +108,7 @@ extension Administrator {
 
     /// Answers those who have waited for a probe.
     mutating func answerQuestions(_ result: ProbeResult, _ gateway: inout Gateway) {
+        takeAuthority(result)
         let questions = desk?.questions.removeValue(forKey: result.ticket) ?? []
         let waiting = promises.removeValue(forKey: result.ticket) ?? []
         for (question, promise) in zip(questions, waiting) {
@@ -162,7 +163,7 @@ extension Administrator {
     }
 
     /// Keeps a promise with the next turn of the loop.
-    private mutating func deliver(_ answer: ControlAnswer, _ promise: UInt64) {
+    mutating func deliver(_ answer: ControlAnswer, _ promise: UInt64) {
         let sealed = waiting.removeValue(forKey: promise).map { seal(answer, to: $0) } ?? answer
         deliveries.append((promise, sealed))
     }

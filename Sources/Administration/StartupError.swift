@@ -20,13 +20,15 @@ public enum StartupError: Error, CustomStringConvertible {
     case key(String, LinkKeyFileError)
     case system(SystemCallError)
     case gateway(GatewayError)
+    /// The page's port can't be listened on.
+    case page(SystemCallError)
     /// `control.group` is no group of this machine.
     case group(String)
 
     /// EX_CONFIG: the file is there and wrong.
     public var exitCode: Int32 {
         switch self {
-        case .file, .system, .gateway: 1
+        case .file, .system, .gateway, .page: 1
         case .configuration, .secret, .url, .list, .noAnswers, .store, .key, .group: 78
         }
     }
@@ -42,6 +44,7 @@ public enum StartupError: Error, CustomStringConvertible {
         case .key(let path, let error): "\(path): \(error)"
         case .system(let error): "\(error)"
         case .gateway(let error): "\(error)"
+        case .page(let error): "page.port: \(error); it sets another port, and page: false turns the page off"
         case .group(let name): "control.group: found \(name); expected a group of this machine"
         case .noAnswers(let places):
             "phones.connectivity \"answer\" wants the lists for phones: none are in \(places.joined(separator: " or ")) "

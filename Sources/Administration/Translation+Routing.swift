@@ -170,6 +170,7 @@ extension Translation {
         settings.mark = NetworkPlan.Mark(value: options.mark.value, mask: options.mark.mask)
         settings.whenDown = options.whenDown == .direct ? .direct : .block
         settings.mtu = configuration.tunnel?.mtu ?? 1500
+        settings.pagePort = configuration.page?.port
         return settings
     }
 }

@@ -4,7 +4,9 @@ import Bytes
 import Foundation
 import Gateway
 import LinuxIO
+import Page
 import Profiles
+import Upstreams
 
 @testable import Administration
 @testable import Control
@@ -23,7 +25,7 @@ struct Reply: CustomStringConvertible {
 final class Desk {
     let directory: URL
     var administrator: Administrator
-    private var gateway: Gateway
+    var gateway: Gateway
 
     static let profiles = """
         { id: "a", upstream: { type: "http", host: "127.0.0.1", port: 9 }, selfService: true },
@@ -50,9 +52,12 @@ final class Desk {
     }
 
     /// A configuration has at least one way in; this one is used by nobody.
-    private static func write(_ directory: URL, _ profiles: String, _ more: String) throws {
+    private static func write(
+        _ directory: URL, _ profiles: String, _ more: String,
+        network: String = "tun: false, network: { setup: \"none\" },"
+    ) throws {
         let text = """
-            { tun: false, socks: { listen: "127.0.0.1:\(Int.random(in: 20_000...60_000))" }, network: { setup: "none" }, control: false, clock: "trust", gateway: "lab-1",
+            { \(network) socks: { listen: "127.0.0.1:\(Int.random(in: 20_000...60_000))" }, control: false, clock: "trust", gateway: "lab-1",
               state: "\(directory.path)/state", log: { level: "error" }, \(more)
               profiles: [\(profiles)], active: "a" }
             """
@@ -86,6 +91,30 @@ final class Desk {
         }
         let answer = administrator.answer(request, &gateway)
         return Reply(status: answer.status, text: answer.body)
+    }
+
+    /// Asks for a page as a browser does.
+    func visit(_ visit: PageVisit) -> PageAnswer { administrator.answer(visit, &gateway) }
+
+    /// Reads another file for what devices are told, as if the gateway had been started with it.
+    func restart(_ profiles: String = Desk.profiles, _ more: String, network: String) throws {
+        try Self.write(directory, profiles, more, network: network)
+        administrator = try Administrator(Self.options(directory), version: "test")
+    }
+
+    /// Has it look after upstreams, as it does while it serves.
+    func lookAfterUpstreams() throws { administrator.desk = try HealthDesk(resolvingTargets: nil) }
+
+    /// The answer that was promised, once probes have brought it; nil after 20 s.
+    func promised() -> Reply? {
+        for _ in 0..<200 {
+            _ = administrator.desk?.prober.bell.wait(atMost: .milliseconds(100))
+            administrator.collectProbes(&gateway)
+            if let answer = administrator.deliveries.popLast()?.answer {
+                return Reply(status: answer.status, text: answer.body)
+            }
+        }
+        return nil
     }
 
     /// Has the time be over that somebody had to confirm a change.

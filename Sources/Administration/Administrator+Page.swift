@@ -1,0 +1,194 @@
+/// # The page's desk: who asks, what they see, what they change
+///
+/// Each device sees and changes itself alone; who asks is the device of the client's address, as for its questions and
+/// its flows. Every change goes the way of all others, and is in the history as a device's, by `page`:
+///
+///     PageVisit ── PageGuard ──▶ a device ── PageRequest ─┬─▶ a view with what is so ───────────────▶ PageAnswer
+///                                                         └─▶ token ─▶ LabState ─▶ change ──────────▶ 303
+///                                                                └──────── refused ─▶ the view, with what was typed
+
+import Addresses
+import Bytes
+import Control
+import Devices
+import Gateway
+import LinuxIO
+import Page
+import Profiles
+
+/// Who has a page before them.
+struct PageCaller {
+    var device: Device
+    /// Where it asks from.
+    var address: IPAddress
+    /// Our address on its side.
+    var local: IPAddress
+    /// That address as links have it.
+    var authority: String
+    var context: PageContext
+    /// Seconds since 1970.
+    var now: Int64
+
+    /// Who the history says it was; a device may be called like a user.
+    var by: String { "device \(device.label)" }
+
+    /// What says to the administrator's functions which device it is.
+    var text: String { "\(device.identity)" }
+
+    var view: DeviceView { DeviceView(name: device.name, label: device.label, address: "\(address)") }
+}
+
+extension Administrator {
+    /// Answers one request to the page.
+    mutating func answer(_ visit: PageVisit, _ gateway: inout Gateway) -> PageAnswer {
+        let caller = caller(of: visit, &gateway)
+        do throws(PageRefusal) {
+            switch try pageGuard(visit).check(visit.head) {
+            case .check(let label): return try image(of: label, visit, &gateway)
+            case .page: break
+            }
+            let request = try PageRequest(method: visit.head.method, target: visit.target, body: visit.body)
+            if let fixed = Self.fixed(request) { return fixed }
+            guard caller.address.isOfOneDevice else { return Self.strange(caller) }
+            return answer(request, caller, &gateway)
+        } catch {
+            return error.answer(in: caller.context)
+        }
+    }
+
+    private func pageGuard(_ visit: PageVisit) -> PageGuard {
+        PageGuard(addresses: visit.addresses, port: pagePort)
+    }
+
+    private var pagePort: UInt16 { running.page?.port ?? PageOptions.usualPort }
+
+    /// What is the same for everybody.
+    private static func fixed(_ request: PageRequest) -> PageAnswer? {
+        switch request {
+        case .style: .style
+        case .script: .script
+        case .favicon: .nothing
+        default: nil
+        }
+    }
+
+    /// An address of the link alone says on no two links the same, and the machine itself is no device.
+    private static func strange(_ caller: PageCaller) -> PageAnswer {
+        RefusalView(
+            title: "Which device is this?",
+            words: "The gateway knows devices by addresses, and \(caller.address) is not one device's."
+                + " Open http://\(caller.authority)/ from a device on its LAN."
+        )
+        .answer(in: caller.context)
+    }
+
+    // MARK: Who asks
+
+    private mutating func caller(of visit: PageVisit, _ gateway: inout Gateway) -> PageCaller {
+        let address = visit.client.address
+        let device = devices.device(identity(at: address, &gateway))
+        let local = Self.printed(visit)
+        let now = Clock.unixTime()
+        let suffix = visit.head.host.hasSuffix(":\(pagePort)") ? ":\(pagePort)" : ""
+        let authority = (local.isIPv4 ? "\(local)" : "[\(local)]") + suffix
+        let context = PageContext(
+            gateway: keys.gateway, authority: authority, now: now.seconds, utcOffset: Clock.zone(at: now),
+            tokens: pageTokens, device: "\(device.identity)")
+        return PageCaller(
+            device: device, address: address, local: local, authority: authority, context: context, now: now.seconds)
+    }
+
+    /// Whose an address is; one that no device has is a device by itself.
+    ///
+    /// A phone's first packet may be the one that is answered here, before the kernel's news of it was read.
+    private mutating func identity(at address: IPAddress, _ gateway: inout Gateway) -> DeviceIdentity {
+        if let identity = devices.identity(at: address) { return identity }
+        let now = Clock.now()
+        if !running.network.lan.isEmpty, page.metAt.map({ now - $0 > .seconds(5) }) ?? true {
+            page.metAt = now
+            meetNeighbours(&gateway)
+        }
+        return devices.identity(at: address) ?? .address(address)
+    }
+
+    /// The address of ours that is printed: the one that was asked, unless it means nothing without its link.
+    private static func printed(_ visit: PageVisit) -> IPAddress {
+        if visit.addresses.contains(visit.local), !visit.local.isLinkLocal { return visit.local }
+        let usual = visit.addresses.filter { !$0.isLinkLocal }
+        return usual.min { ($0.isIPv4 ? 0 : 1, $0.high, $0.low) < ($1.isIPv4 ? 0 : 1, $1.high, $1.low) } ?? visit.local
+    }
+
+    // MARK: What is answered
+
+    private mutating func answer(
+        _ request: PageRequest, _ caller: PageCaller, _ gateway: inout Gateway
+    ) -> PageAnswer {
+        switch request {
+        case .home(let notice): home(caller, HomeWords(notice: notice), &gateway)
+        case .confirm(let query): confirm(query, caller, gateway)
+        case .requests(let notice): requests(caller, notice: notice, gateway)
+        case .learn(let notice): learning(caller, notice: notice, gateway)
+        case .bringProxy: ownProxy(caller)
+        case .laptop(let port): laptop(caller, port: port, &gateway)
+        case .certificate: certificate(caller, gateway)
+        case .certificateFile: certificateFile(caller, gateway)
+        case .codes: codes(caller)
+        case .board: board(caller, gateway)
+        case .proxyScript: proxyScript(caller)
+        case .check(let nonce): check(nonce, caller, &gateway)
+        case .checkImage: CheckView.image
+        case .style, .script, .favicon: .nothing
+        case .change(let change, let token): answer(change, token, caller, &gateway)
+        }
+    }
+
+    private mutating func answer(
+        _ change: PageChange, _ token: String, _ caller: PageCaller, _ gateway: inout Gateway
+    ) -> PageAnswer {
+        guard pageTokens.isGood(token, device: caller.text, action: change.action, at: caller.now) else {
+            let error = ControlError(.forbidden, PageRefusal.token.words)
+            var answer = refused(change, error, caller, &gateway)
+            answer.status = PageRefusal.token.status
+            return answer
+        }
+        do throws(ControlError) {
+            return try carryOut(change, caller, &gateway)
+        } catch {
+            return refused(change, error, caller, &gateway)
+        }
+    }
+
+    /// The view of a form that was not taken, with what was typed and why.
+    private mutating func refused(
+        _ change: PageChange, _ error: ControlError, _ caller: PageCaller, _ gateway: inout Gateway
+    ) -> PageAnswer {
+        let words = error.words
+        return switch change {
+        case .switchTo, .release, .tryAgain, .extend, .handOver:
+            home(caller, HomeWords(refusal: words), &gateway)
+        case .name(let typed): home(caller, HomeWords(naming: FormField(typed, error: words)), &gateway)
+        case .activate(let query): refusal(of: query, words, caller)
+        case .direct, .proxy: requests(caller, refusal: words, gateway)
+        case .learn: learning(caller, refusal: words, gateway)
+        case .addDomains(let domains): learning(caller, refusal: words, ticked: domains, gateway)
+        case .bringProxy(let server, let domains):
+            ownProxy(caller, server, domains, refused: error)
+        case .bringLaptop(let port): laptop(caller, port, refused: error)
+        }
+    }
+}
+
+extension ControlError {
+    /// What is wrong, with the advice where there is any.
+    var words: String {
+        guard let hint, !message.contains(hint) else { return message }
+        return "\(message) (\(hint))"
+    }
+}
+
+extension IPAddress {
+    /// Whether it says which device has it: none that each link has, nor the machine itself.
+    var isOfOneDevice: Bool {
+        !isUnspecified && !isLoopback && !isLinkLocal && !isMulticast && !isLimitedBroadcast
+    }
+}

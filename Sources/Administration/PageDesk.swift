@@ -1,0 +1,80 @@
+/// # What the page remembers
+///
+/// Little, for a while, and nothing that decides: who was here first when, which proxies' certificates devices may
+/// still have, which self-checks are under way, and what was seen on the link a moment ago. All of it is bounded, since
+/// whoever is on the LAN can make up devices, and a restart forgets it.
+
+import Bytes
+import Devices
+import Network
+import Page
+
+/// Values that count for a while, at most so many; the oldest one makes room.
+struct Remembered<Key: Hashable, Value> {
+    private var entries: [Key: (value: Value, at: Instant)] = [:]
+    let limit: Int
+    let lifetime: Interval
+
+    init(limit: Int, lifetime: Interval) {
+        self.limit = limit
+        self.lifetime = lifetime
+    }
+
+    /// The value, while it counts.
+    func value(of key: Key, at now: Instant) -> Value? {
+        guard let entry = entries[key], now - entry.at < lifetime else { return nil }
+        return entry.value
+    }
+
+    mutating func note(_ value: Value, of key: Key, at now: Instant) {
+        if entries.count >= limit, entries[key] == nil, let oldest = entries.min(by: { $0.value.at < $1.value.at }) {
+            entries[oldest.key] = nil
+        }
+        entries[key] = (value, now)
+    }
+
+    mutating func forget(_ key: Key) { entries[key] = nil }
+}
+
+struct PageDesk {
+    /// A self-check that a device has begun.
+    struct Check {
+        var device: DeviceIdentity
+        var begun: Instant
+    }
+
+    /// What is odd about devices, as of a moment.
+    struct Look {
+        var at: Instant
+        /// Who asks which other resolver.
+        var insistences: [Insistence]
+        /// Which addresses have several machines behind them.
+        var shared: SharedAddresses
+    }
+
+    /// The codes for everybody, which take a while to draw.
+    struct DrawnCodes {
+        var authority: String
+        var choices: [HomeView.Choice]
+        var sheet: CodeSheet
+    }
+
+    /// How long a first visit lasts.
+    static let firstVisit = Interval.seconds(600)
+    /// The firewall and the workers are asked again after this, however many look at the page.
+    static let lookTime = Interval.seconds(10)
+
+    /// When each device came for the first time.
+    var callers = Remembered<DeviceIdentity, Instant>(limit: 4096, lifetime: .hours(24 * 365))
+    /// The certificates that devices may still have and need no more.
+    var left = Remembered<DeviceIdentity, UpstreamView.Kind>(limit: 4096, lifetime: .hours(24))
+    /// The self-checks that were begun, by their nonces.
+    var checks = Remembered<String, Check>(limit: 256, lifetime: .seconds(600))
+    var look: Look?
+    /// When the neighbour table was last read because somebody came whom nobody knew.
+    var metAt: Instant?
+    var codes: DrawnCodes?
+
+    /// Forgets a device's former owner; the certificate may still be on it.
+    mutating func forget(_ device: DeviceIdentity) { callers.forget(device) }
+}
