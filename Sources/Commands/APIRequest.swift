@@ -53,6 +53,9 @@ extension APIRequest {
             body: .members(["profile": profile.map(JSON.string), "urls": pages.map(JSON.strings)]))
     }
 
+    /// The certificate of a profile's proxy.
+    public static func authority(_ profile: String) -> APIRequest { APIRequest("GET", ["profiles", profile, "ca"]) }
+
     public static func confirm(_ revision: Int) -> APIRequest {
         APIRequest("POST", ["confirm"], body: .members(["revision": .integer(revision)]))
     }

@@ -21,10 +21,15 @@ public enum Answer: Equatable, Sendable {
     case why
     case explanation
     case flows
+    case requests
+    case lists
+    case lesson
     case link
     case probed
     /// One of these pages, by its URL.
     case pageChosen([HealthOptions.Page])
+    /// The certificate of a profile's proxy.
+    case authority
     case capturing
     case captured
     /// Shown as JSON, one member a line; where that is not possible the text is empty, and the answer itself is shown.
@@ -68,9 +73,13 @@ extension Answer {
         case .why: WhyText.rendered(found, style)
         case .explanation: Rendered(Self.explanation(found))
         case .flows: Rendered(ListText(style: style, moment: moment).flows(found))
+        case .requests: Rendered(RequestText(style: style).requests(found))
+        case .lists: RequestText(style: style).lists(found, moment)
+        case .lesson: Rendered(RequestText(style: style).lesson(found))
         case .link: Rendered((found["link"].raw ?? "") + "\n")
         case .probed: ProbeText(found: found, style: style, moment: moment).probed
         case .pageChosen(let pages): ProbeText(found: found, style: style, moment: moment).chosen(among: pages)
+        case .authority: AuthorityText(found: found, style: style, moment: moment).rendered
         case .capturing: Rendered("capturing into \(found["file"].text ?? "a file of the daemon's")\n")
         case .captured:
             Rendered("\(found["file"].text ?? "the file"): \(found["packets"].integer ?? 0) packets\n")

@@ -29,6 +29,8 @@ public enum Command: Equatable, Sendable {
     case watch
     /// Has the pages of a file tried through a profile's upstream.
     case choosePage(profile: String?, file: String)
+    /// Shows the certificate of a profile's proxy, and writes it into a file.
+    case authority(profile: String, file: String?)
     case schema
     /// A new key in a new file; nil: a name is made up.
     case keygen(file: String?)

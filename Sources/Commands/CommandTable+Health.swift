@@ -27,6 +27,20 @@ extension CommandTable {
                 return .choosePage(profile: profile, file: arguments["--pages"] ?? PageList.place)
             }),
         CommandDescription(
+            words: ["ca"], group: .looking, operands: [.init(name: "PROFILE", candidates: .profiles)],
+            options: [
+                .init(name: "--out", value: "FILE", candidates: .files, summary: "write it there too, in PEM")
+            ],
+            summary: "the certificate with which a profile's proxy decrypts, and how phones get it",
+            details: """
+                It is fetched through the proxy, from the page that the profile's `kind` stands
+                for. Ends with 1 when it is no authority's, or not valid now.
+                """,
+            examples: ["starshipctl ca mitmproxy", "starshipctl ca charles-mia --out charles.pem"],
+            read: { arguments throws(ArgumentError) in
+                .authority(profile: try arguments.profile(arguments.operands[0]), file: arguments["--out"])
+            }),
+        CommandDescription(
             words: ["watch"], group: .looking, summary: "follow health, flows and events, and switch by a key",
             details: """
                 On a terminal a screen: 1 to 9 or ↑ ↓ Enter switch the profile, s sorts,

@@ -25,6 +25,8 @@ struct DeviceText {
         lines.add("device", device["id"].text)
         lines.add("profile", device["profile"].text.map { $0 + (device["profileBy"].text.map { ", by \($0)" } ?? "") })
         lines.add("until", device["until"].integer.map(moment.end))
+        lines.add("direct", device["direct"].texts.joined(separator: ", "))
+        lines.add("proxied", device["proxied"].texts.joined(separator: ", "))
         lines.add("mac", device["mac"].text.map { $0 + (device["interface"].text.map { " on \($0)" } ?? "") })
         lines.add("addresses", device["addresses"].texts.joined(separator: ", "))
         lines.add("proposal", device["proposal"].text)

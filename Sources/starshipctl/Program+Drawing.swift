@@ -3,6 +3,7 @@
 import Commands
 import Control
 import LinuxIO
+import Page
 import Profiles
 import QRCode
 
@@ -65,7 +66,7 @@ extension Program {
         let status = try found(.status)
         let profiles = try found(.profiles)
         let devices = try found(.devices)
-        var sheet = Sheet(gateway: status["gateway"].text ?? "", level: plan.level)
+        var sheet = CodeSheet(gateway: status["gateway"].text ?? "", level: plan.level)
         do throws(QRCodeError) {
             if let network { try sheet.add(network) }
             try sheet.add(profiles: profiles, plan.form)
@@ -92,7 +93,8 @@ extension Program {
         do throws(WiFiCodeError) {
             return try WiFiCode(network: name, password: password?.revealed)
         } catch {
-            throw Failure("\(error)")
+            let option = error == .network ? "--ssid" : "--password-file"
+            throw Failure("\(option): \(error)")
         }
     }
 

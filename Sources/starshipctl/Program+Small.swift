@@ -44,6 +44,22 @@ extension Program {
         return try show(try ask(.probe(profile, pages: pages.map(\.line))), .pageChosen(pages))
     }
 
+    /// Shows the certificate of a profile's proxy, once it is in the file that is wanted.
+    func showAuthority(of profile: String, _ file: String?) throws(Failure) -> Int32 {
+        let reply = try ask(.authority(profile))
+        if let file {
+            guard let text = Found(try value(of: reply))["pem"].raw else {
+                throw Failure("\(client.socket): found an answer without a certificate; is this starshipd's socket?")
+            }
+            do throws(SystemCallError) {
+                try SmallFile.replace(file, with: Array(text.utf8), mode: 0o644)
+            } catch {
+                throw Failure("\(error)")
+            }
+        }
+        return try show(reply, .authority)
+    }
+
     /// Makes a key in a new file; the key itself is never shown.
     func makeKey(_ file: String?) throws(Failure) -> Int32 {
         var random = SystemRandom()

@@ -64,6 +64,7 @@ struct Program {
         case .scan(let target): return scan(target)
         case .watch: return try watch()
         case .choosePage(let profile, let file): return try choosePage(profile, file)
+        case .authority(let profile, let file): return try showAuthority(of: profile, file)
         case .schema: return print(ConfigurationSchema.text)
         case .keygen(let file): return try makeKey(file)
         case .lint(let order): return try lint(order)

@@ -43,6 +43,7 @@ struct AgreementTests {
     func steps() throws {
         #expect(try read(.status) == .status)
         #expect(try read(.confirm(3)) == .confirm(3))
+        #expect(try read(.authority("qa")) == .authority(profile: "qa"))
         #expect(try read(.push(profile: "qa", Array("{}".utf8), confirm: 5)) == .putProfile("qa", confirm: 5))
         #expect(try read(.push(profile: nil, Array("{}".utf8), confirm: nil)) == .putConfiguration(confirm: nil))
         #expect(try read(.device("a/b c")) == .device("a/b c"))

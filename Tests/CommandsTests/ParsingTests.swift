@@ -49,6 +49,17 @@ struct ParsingTests {
         ("devices a/b", "GET /v1/devices/a%2Fb"),
         ("devices name 2001:db8::7 stb", #"PUT /v1/devices/2001:db8::7 {"name":"stb"}"#),
         ("devices forget stb", #"PUT /v1/devices/stb {"name":null}"#),
+        ("requests a/b", "GET /v1/devices/a%2Fb/requests"),
+        ("learn pixel-7", "POST /v1/devices/pixel-7/learn"), ("learn pixel-7 --show", "GET /v1/devices/pixel-7/learn"),
+        ("lists pixel-7", "GET /v1/devices/pixel-7"),
+        (
+            "lists pixel-7 --direct a.example,full:b.example --now",
+            #"PUT /v1/devices/pixel-7/lists {"direct":["a.example","full:b.example"],"now":true}"#
+        ),
+        (
+            "lists pixel-7 --direct none --proxied c.example --drain 5s",
+            #"PUT /v1/devices/pixel-7/lists {"direct":[],"proxied":["c.example"],"drain":"5s"}"#
+        ),
         ("why pixel-7", "GET /v1/why?device=pixel-7"),
         ("why pixel-7 shop.example", "GET /v1/why?device=pixel-7&host=shop.example"),
         ("profiles", "GET /v1/profiles"),

@@ -1,5 +1,6 @@
 /// `starshipctl` itself, against a daemon that keeps to a script.
 
+import Profiles
 import TestSupport
 import Testing
 
@@ -57,7 +58,8 @@ struct ProgramTests {
     func noDaemon() throws {
         let scratch = try Scratch()
         for line in [
-            ["status"], ["watch"], ["watch", "--json"], ["probe"], ["use", "qa", "--all"], ["confirm"], ["qr", "qa"],
+            ["status"], ["watch"], ["watch", "--json"], ["probe"], ["ca", "qa"], ["use", "qa", "--all"], ["confirm"],
+            ["qr", "qa"],
             ["push", "-"], ["apply", link, "--all"],
         ] {
             let result = try TestSupport.Command.run(
@@ -134,13 +136,34 @@ struct ProgramTests {
         let answer = #"{"chosen":"http://b/","tried":[{"url":"http://a/","ok":false,"cause":"302"}]}"#
         let server = try ScriptedControl(script(#"{"to":"POST /v1/probe","status":200,"json":\#(answer)}"#))
         let scratch = try Scratch()
-        try Scratch.put(Array("http://a/\n# later\nhttp://b/ 204 x y\n".utf8), scratch.path("pages"))
+        try Scratch.put(Array("http://a/\n# later\nhttp://b/ 203 x y\n".utf8), scratch.path("pages"))
         let shown = try server.run(["probe", "qa", "--choose", "--pages", scratch.path("pages")])
         #expect(
-            shown.output == "health: { url: \"http://b/\", status: 204, body: \"x y\" }\n"
+            shown.output == "health: { url: \"http://b/\", status: 203, body: \"x y\" }\n"
                 && shown.errors == "starshipctl probe: warning: http://a/: 302\n")
-        #expect(try server.requests().map(\.body) == [#"{"profile":"qa","urls":["http://a/","http://b/ 204 x y"]}"#])
+        #expect(try server.requests().map(\.body) == [#"{"profile":"qa","urls":["http://a/","http://b/ 203 x y"]}"#])
         #expect(try server.run(["probe", "--choose", "--pages", "/dev/null"]).errors.contains("/dev/null: "))
+    }
+
+    @Test("ca writes the certificate as it came, and ends with 1 when no phone can use it", arguments: [true, false])
+    func authority(isGood: Bool) throws {
+        let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+        let answer = JSON.members([
+            "profile": .string("qa"), "kind": .string("charles"), "url": .string("http://chls.pro/ssl"),
+            "name": .string("Charles"), "subject": .string("CN=Charles"), "issuer": .string("CN=Charles"),
+            "sha256": .string("AA:BB"), "notAfter": .integer(2_000_000_000), "isAuthority": .boolean(isGood),
+            "pem": .string(pem), "warnings": .strings(isGood ? [] : ["found a certificate of a server"]),
+        ]).text
+        let server = try ScriptedControl(script(#"{"to":"GET /v1/profiles/qa/ca","status":200,"json":\#(answer)}"#))
+        let scratch = try Scratch()
+        let shown = try server.run(["ca", "qa", "--out", scratch.path("charles.pem")])
+        #expect(try Scratch.bytes(scratch.path("charles.pem")) == Array(pem.utf8))
+        #expect(shown.status == (isGood ? 0 : 1))
+        #expect(shown.errors == (isGood ? "" : "starshipctl ca: warning: found a certificate of a server\n"))
+        for words in ["subject  CN=Charles\n", "sha256   AA:BB\n", "until    2033-05-1", "http://chls.pro/ssl", "iOS"] {
+            #expect(shown.output.contains(words), "\(shown.output)")
+        }
+        #expect(!shown.output.contains("issuer"))
     }
 
     @Test("confirm finds out what waits for it")

@@ -57,6 +57,8 @@ struct RefusalTests {
         ("devices name 10.9.0.23 10.9.0.24", "devices name: NAME: found an address; expected a name (such as pixel-7)"),
         ("devices name 10.9.0.23 a:b", #"devices name: NAME: found "a:b""#),
         ("devices forget", "devices forget: found no NAME"),
+        ("requests", "requests: found no DEVICE"), ("lists stb --now", "lists: found neither --direct nor --proxied"),
+        ("lists stb --direct a,,b", #"lists: --direct: found "a,,b"; expected 1 to 64 names with commas between them"#),
         ("probe --pages x", "probe: found --pages without --choose; expected both, or no --pages"),
         ("probe q/a", #"probe: PROFILE: found "q/a""#),
         ("watch now", #"watch: found "now" too much; expected `starshipctl watch`"#),

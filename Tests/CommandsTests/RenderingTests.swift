@@ -188,6 +188,75 @@ struct RenderingTests {
         #expect(all.warnings == ["the upstream did not answer a connection"])
     }
 
+    @Test("what a device wanted is a line a name, with what became of it")
+    func requests() throws {
+        let shown = try rendered(
+            .requests,
+            """
+            {"device":"pixel-7","requests":[
+            {"name":"shop.example","port":443,"fate":"proxied","profile":"qa","failed":false,"count":3,"open":2,
+            "up":2048,"down":5242880,"age":4},
+            {"name":"ads.example","fate":"refused","rule":"rules: X","outcome":"refused by a rule","failed":true,
+            "count":1,"open":0,"up":0,"down":0,"age":130},
+            {"name":"shop.example","fate":"proxied","outcome":"the proxy refused CONNECT shop.example:443 with 403",
+            "rule":"domains: x","failed":true,"count":1,"open":0,"up":0,"down":0,"age":131},
+            {"name":"news.example","fate":"asked","failed":false,"count":1,"open":0,"up":0,"down":0,"age":7300}]}
+            """
+        ).text
+        let lines = shown.split(separator: "\n").map(String.init)
+        #expect(lines.count == 5 && lines.allSatisfy { $0.columns <= 80 })
+        let expected = [
+            ["4 s", "shop.example", "proxied", "3×", "5.0 MiB", "2 open"],
+            ["2 min", "ads.example", "refused", "rules: X"],
+            ["2 min", "shop.example", "proxied", "the proxy refused CONNECT"], ["2 h", "news.example", "asked"],
+        ]
+        for (line, words) in zip(lines.dropFirst(), expected) {
+            for word in words { #expect(line.contains(word), "\(word): \(line)") }
+        }
+        #expect(try rendered(.requests, #"{"device":"stb","requests":[]}"#).text == "stb has wanted nothing yet\n")
+    }
+
+    @Test("lists say beside which profile and until when they count, and what was reset for them")
+    func ownLists() throws {
+        let shown = try rendered(
+            .lists,
+            """
+            {"revision":4,"device":"pixel-7","profile":"qa","until":1796126400,"direct":["cdn.example","full:a.example"],
+            "proxied":[],"flows":{"reset":1,"draining":0,"untouched":3},"warnings":["w"]}
+            """)
+        #expect(
+            shown.text == """
+                pixel-7, beside qa until 13:00, in 2 h
+                direct      cdn.example, full:a.example
+                flows: 1 reset, 3 untouched
+
+                """)
+        #expect(shown.warnings == ["w"])
+        let none = try rendered(.lists, #"{"device":"stb","profile":"qa","direct":[],"proxied":[]}"#)
+        #expect(none.text == "stb has no lists of its own\n")
+    }
+
+    @Test("what was learned is shown by suffix, then ready to be pasted")
+    func lesson() throws {
+        let shown = try rendered(
+            .lesson,
+            """
+            {"device":"stb","learning":true,"secondsLeft":90,"names":2,"cut":false,"groups":[{"suffix":"shop.example",
+            "names":[{"name":"a.shop.example","asked":true,"opened":false},
+            {"name":"shop.example","asked":true,"opened":true}]}],"domains":["shop.example"],
+            "text":"domains: [\\"shop.example\\"]"}
+            """)
+        #expect(
+            shown.text == """
+                shop.example
+                  a.shop.example
+
+                domains: ["shop.example"]
+                learning for 90 s more: use stb now, then `starshipctl learn stb --show`
+
+                """)
+    }
+
     @Test("an assignment that is about to end is warned of")
     func ending() throws {
         let shown = try rendered(

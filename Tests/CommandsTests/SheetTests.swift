@@ -1,5 +1,6 @@
 /// Codes to print, read back by another program.
 
+import Page
 import Profiles
 import QRCode
 import TestSupport
@@ -24,8 +25,8 @@ private let expected = [
     "http://10.9.0.1/a?v=1&profile=charles", "starship://device?v=1&name=pixel-7", "starship://device?v=1&name=stb",
 ]
 
-private func sheet() throws -> Sheet {
-    var sheet = Sheet(gateway: "lab<3>", level: .medium)
+private func sheet() throws -> CodeSheet {
+    var sheet = CodeSheet(gateway: "lab<3>", level: .medium)
     try sheet.add(try WiFiCode(network: #"Lab;5:\"#, password: #"pass"word,;"#))
     try sheet.add(profiles: try found(profiles), .page(gateway: "10.9.0.1"))
     try sheet.add(devices: try found(devices))
@@ -72,7 +73,7 @@ struct SheetTests {
 
     @Test("a sheet with many codes has them all within its edges")
     func many() throws {
-        var sheet = Sheet(gateway: "lab", level: .low)
+        var sheet = CodeSheet(gateway: "lab", level: .low)
         let list = (1...40).map { #"{"id":"d\#($0)","name":"d\#($0)"}"# }.joined(separator: ",")
         try sheet.add(devices: try found("{\"devices\":[\(list)]}"))
         #expect(sheet.entries.count == 40)
