@@ -18,7 +18,7 @@ test_packages=(
     prometheus python3 python3-h2 python3-hypercorn python3-jsonschema python3-venv python3-websockets shellcheck tmux
 )
 # What they run that Debian doesn't have, from PyPI.
-python_packages=(schemathesis==4.32.5)
+python_packages=(schemathesis==4.32.5 axe-core-python==0.1.0)
 
 # Says something, one line an argument.
 say() { printf '%s\n' "$@"; }

@@ -110,8 +110,9 @@ extension LabTests {
             #expect(try routes.device("routes.py", "socks", socks[0], socks[1], "127.0.0.1", "9") != "0")
             // The proxy itself may be asked for.
             #expect(try routes.device("routes.py", "socks", socks[0], socks[1], "10.77.0.2", "8888") == "0")
-            for host in ["10.77.0.1", "198.18.0.1", "198.18.9.9"] {
-                let answer = try routes.device("network.py", "ask", host, "80")
+            // The page is at port 80 of the LAN's address and of `starship.internal`, and nowhere else.
+            for (host, port) in [("10.77.0.1", "80"), ("198.18.0.1", "81"), ("198.18.9.9", "80")] {
+                let answer = try routes.device("network.py", "ask", host, port)
                 #expect(answer.hasPrefix("failed ConnectionRefusedError"), "\(host): \(answer)")
             }
             #expect(Lab.wait(3) { daemon.descriptors <= before + 6 })
