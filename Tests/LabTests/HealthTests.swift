@@ -300,6 +300,31 @@ extension LabTests {
             #expect(try lab.seconds(until: "green") != nil, "\(lab.seen)")
         }
 
+        @Test("a push whose colour is worse than before is taken back, although TCP and CONNECT work")
+        func worsePush() throws {
+            let lab = try HealthLab()
+            let file = lab.lab.directory.appending(path: "mine.json5")
+            func push(_ port: Int) throws {
+                let upstream = "{ type: \"http\", host: \"10.77.0.2\", port: \(port) }"
+                let text = "{ profiles: [{ id: \"mine\", upstream: \(upstream) }], active: \"mine\" }"
+                try text.write(to: file, atomically: true, encoding: .utf8)
+                let result = try lab.control("push", file.path)
+                #expect(result.status == 0, "\(result)")
+            }
+            func isOn(_ port: Int) throws -> Bool {
+                try lab.control("status", "--json").output.contains("http 10.77.0.2:\(port)\"")
+            }
+            try push(Upstream.tinyproxy.port)
+            #expect(try lab.seconds(until: "green") != nil && isOn(Upstream.tinyproxy.port), "\(lab.seen)")
+            // It says yes to CONNECT, and noise in the place of the page.
+            try push(8106)
+            #expect(try isOn(8106))
+            #expect(try Lab.wait(HealthLab.patience) { try isOn(Upstream.tinyproxy.port) }, "\(lab.seen)")
+            #expect(try lab.seconds(until: "green") != nil, "\(lab.seen)")
+            let history = try lab.control("history").output
+            #expect(history.contains("is undone"), "\(history)")
+        }
+
         @Test("the watch shows what a real daemon sees: the proxy's end, a switch by keys, and a daemon killed")
         func watch() throws {
             let spare = "{ id: \"spare\", upstream: { type: \"http\", host: \"10.77.0.2\", port: 10809 } }"
@@ -348,7 +373,8 @@ extension LabTests {
                 oifname eth0 numgen random mod 100 < 30 drop
                 }
                 """)
-            let felt = Lab.wait(30) {
+            // A round may be lucky, and a few in a row.
+            let felt = Lab.wait(90) {
                 ["yellow slow", "yellow connect_silent", "yellow proxy_silent", "yellow origin_failing"]
                     .contains(lab.seen) || lab.seen.hasPrefix("red")
             }
