@@ -187,13 +187,15 @@ extension WorkerTests {
             try client.sendSYN()
             let peer = try bench.acceptTunnel()
             bench.until("the SYN is answered") { !client.segments.isEmpty }
+            // Timers are rounded up to their wheel's tick, about half a millisecond.
+            let tick = Interval.milliseconds(1)
             for seconds in [1, 2, 4, 8] as [Int64] {
                 let before = client.takeSegments()
                 #expect(before.map(\.flags) == [[.syn, .acknowledge]])
-                bench.advance(.seconds(seconds))
+                bench.advance(.seconds(seconds) + tick)
             }
             #expect(client.takeSegments().map(\.flags) == [[.syn, .acknowledge]])
-            bench.advance(.seconds(16))
+            bench.advance(.seconds(16) + tick)
             bench.until("the upstream is let go") { peer.isOver }
             bench.expectNothingLeft()
             #expect(bench.machines[0].reasons == ["handshake-not-completed": 1])

@@ -133,8 +133,8 @@ extension WorkerTests {
             let bench = try bench()
             let client = bench.client()
             try establish(client, on: bench)
-            bench.settle()
             bench.advance(.milliseconds(290))
+            #expect(bench.nextPeer() == nil)
             let wake = try #require(bench.machines[0].nextWake)
             #expect(wake <= bench.now + .milliseconds(11))
             bench.advance(.milliseconds(11))
@@ -181,11 +181,9 @@ extension WorkerTests {
             let bench = try bench()
             let client = bench.client()
             try establish(client, on: bench)
-            let start = bench.now
             try client.send([0x80, 1, 2, 3])
             let (line, peer) = try connect(on: bench)
             #expect(line == "CONNECT 198.51.100.10:443 HTTP/1.1")
-            #expect(bench.now - start < .milliseconds(250))
             bench.until("the octets arrive") { peer.received == [0x80, 1, 2, 3] }
             try client.reset()
             bench.expectNothingLeft()
@@ -210,12 +208,10 @@ extension WorkerTests {
             let bench = try bench()
             let client = bench.client()
             try establish(client, on: bench)
-            let start = bench.now
             try client.send(Array(Self.hello[..<100]))
             try client.finish()
             let (line, peer) = try connect(on: bench)
             #expect(line == "CONNECT 198.51.100.10:443 HTTP/1.1")
-            #expect(bench.now - start < .milliseconds(250))
             bench.until("octets and end arrive") { peer.isEnded }
             #expect(peer.received == Array(Self.hello[..<100]))
             peer.finish()
