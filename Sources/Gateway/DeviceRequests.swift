@@ -10,7 +10,7 @@ import Addresses
 public import Bytes
 
 /// A name, or an address without one, and what became of a device's wish for it; the same again is counted.
-public struct DeviceRequest: Equatable, Sendable {
+public struct DeviceRequest: Sendable {
     public enum Fate: String, CaseIterable, Sendable {
         /// To an upstream, which may have said no.
         case proxied
@@ -24,15 +24,20 @@ public struct DeviceRequest: Equatable, Sendable {
         case refused
     }
 
-    /// Lower-case A-labels, or an address.
-    public var name: String
+    /// What was wanted, as a flow has it: a text is made when somebody asks.
+    enum Subject: Equatable, Sendable {
+        case name(String)
+        case address(IPAddress)
+    }
+
+    var subject: Subject
     /// Of the latest flow; nil for a question.
     public var port: UInt16?
     public var fate: Fate
     /// The id of the profile that decided.
     public var profile: String?
     /// What decided; nil where the mode did.
-    public var rule: String?
+    var decider: RouteRule?
     /// Why the latest one that has ended did, in the words of the flow log.
     public var outcome: String?
     /// It never got through, and `outcome` says why.
@@ -45,16 +50,30 @@ public struct DeviceRequest: Equatable, Sendable {
     public var down: UInt64 = 0
     /// When the latest one began.
     public var at: Instant
+    /// Of an entry of a book: its number, and that of the latest which was noted in it.
+    fileprivate var number: UInt32 = 0
+    fileprivate var latest: UInt32 = 0
 
-    public init(_ name: String, _ fate: Fate, at: Instant) {
-        self.name = name
+    init(_ subject: Subject, _ fate: Fate, at: Instant) {
+        self.subject = subject
         self.fate = fate
         self.at = at
     }
 
+    /// Lower-case A-labels, or an address.
+    public var name: String {
+        switch subject {
+        case .name(let name): name
+        case .address(let address): address.description
+        }
+    }
+
+    /// The rule that decided, in words; nil where the mode did.
+    public var rule: String? { decider.map { RequestBook.cut($0.description) } }
+
     /// Whether both are one entry: the same name with the same fate.
     func isLike(_ other: DeviceRequest) -> Bool {
-        fate == other.fate && hasFailed == other.hasFailed && name == other.name
+        fate == other.fate && hasFailed == other.hasFailed && subject == other.subject
             && (!hasFailed || outcome == other.outcome)
     }
 
@@ -65,6 +84,14 @@ public struct DeviceRequest: Equatable, Sendable {
         up += former.up
         down += former.down
         outcome = outcome ?? former.outcome
+    }
+
+    /// Takes in a later one that is like it.
+    fileprivate mutating func follow(_ later: DeviceRequest) {
+        let former = self
+        self = later
+        number = former.number
+        count(former)
     }
 }
 
@@ -77,43 +104,52 @@ struct RequestBook: Sendable {
     /// How much of a text is kept, in characters: a proxy's words and a rule's file may be long.
     private static let textLimit = 120
 
-    /// The latest entry is the last one.
+    /// In no order: `latest` says which came last.
     private var entries: [IPAddress: [DeviceRequest]] = [:]
     private var lessons: [IPAddress: Lesson] = [:]
+    private var noted: UInt32 = 0
 
-    /// Notes a flow that has begun, or that was refused, or a question.
-    mutating func note(_ request: DeviceRequest, of device: IPAddress) {
+    /// Notes a flow that has begun, or that was refused, or a question; returns the number of its entry, for `noteEnd`.
+    @discardableResult mutating func note(_ request: DeviceRequest, of device: IPAddress) -> UInt32 {
         if entries.count >= Self.deviceLimit, entries[device] == nil { entries.removeAll(keepingCapacity: true) }
+        noted &+= 1
         var request = request
-        request.rule = request.rule.map(Self.cut)
         request.outcome = request.outcome.map(Self.cut)
-        Self.note(request, in: &entries[device, default: []])
+        (request.number, request.latest) = (noted, noted)
+        return Self.note(request, in: &entries[device, default: []])
     }
 
-    private static func note(_ request: DeviceRequest, in list: inout [DeviceRequest]) {
-        var request = request
-        if let former = list.lastIndex(where: request.isLike) {
-            request.count(list.remove(at: former))
-        } else if list.count == length {
-            list.removeFirst()
+    private static func note(_ request: DeviceRequest, in list: inout [DeviceRequest]) -> UInt32 {
+        if let place = list.firstIndex(where: request.isLike) {
+            list[place].follow(request)
+            return list[place].number
         }
-        list.append(request)
+        if list.count < length {
+            list.append(request)
+        } else if let oldest = list.indices.min(by: { list[$0].latest < list[$1].latest }) {
+            list[oldest] = request
+        }
+        return request.number
     }
 
     /// Notes how a flow that got through has ended; its entry may have made room for later ones.
-    mutating func noteEnd(_ ended: DeviceRequest, of device: IPAddress) {
-        guard let place = entries[device]?.lastIndex(where: ended.isLike) else { return }
-        change(&entries[device, default: []][place], to: ended)
+    mutating func noteEnd(
+        _ number: UInt32, up: UInt64, down: UInt64, _ outcome: String, of device: IPAddress
+    ) {
+        guard let found = entries.index(forKey: device),
+            let place = entries.values[found].firstIndex(where: { $0.number == number })
+        else { return }
+        Self.end(&entries.values[found][place], up, down, outcome)
     }
 
-    private func change(_ entry: inout DeviceRequest, to ended: DeviceRequest) {
+    private static func end(_ entry: inout DeviceRequest, _ up: UInt64, _ down: UInt64, _ outcome: String) {
         entry.open = max(0, entry.open - 1)
-        entry.up += ended.up
-        entry.down += ended.down
-        entry.outcome = ended.outcome.map(Self.cut)
+        entry.up += up
+        entry.down += down
+        entry.outcome = cut(outcome)
     }
 
-    private static func cut(_ text: String) -> String {
+    fileprivate static func cut(_ text: String) -> String {
         text.utf8.count <= textLimit ? text : String(text.prefix(textLimit - 1)) + "…"
     }
 
@@ -122,11 +158,11 @@ struct RequestBook: Sendable {
     /// What several books say, the newest first; a question that a direct flow has followed says nothing more.
     static func joined(_ requests: [DeviceRequest]) -> [DeviceRequest] {
         var joined: [DeviceRequest] = []
-        for request in requests.sorted(by: { $0.at > $1.at }) {
+        for request in requests.sorted(by: { ($0.at, $0.latest) > ($1.at, $1.latest) }) {
             if let place = joined.firstIndex(where: request.isLike) {
                 joined[place].count(request)
             } else if request.fate != .asked
-                || !joined.contains(where: { $0.fate == .direct && $0.name == request.name })
+                || !joined.contains(where: { $0.fate == .direct && $0.subject == request.subject })
             {
                 joined.append(request)
             }

@@ -70,6 +70,8 @@ struct Flow: ~Copyable {
     var check: Handle?
     /// The upstream's local port, where `DNSClients` knows the device by it.
     var servicePort: UInt16?
+    /// The number of its entry in `Worker.requests`, once it got through.
+    var request: UInt32?
     /// Octets of an inbound client that nobody has taken yet.
     var held = ByteQueue()
 

@@ -87,7 +87,7 @@ extension Policy {
             return settings.fakesNames ? question : nil
         }
         question.profile = route.profileID
-        question.rule = route.rule?.description
+        question.decider = route.rule
         return question
     }
 }
@@ -96,23 +96,23 @@ extension Worker {
     /// Notes a flow that has got through to where it goes.
     mutating func noteRequest(_ handle: Handle) {
         guard var request = request(of: flows[handle]) else { return }
-        request.rule = flows[handle].rule?.description
+        request.decider = flows[handle].rule
         request.open = 1
         let device = flows[handle].key.client.address
-        requests.note(request, of: device)
+        flows[handle].request = requests.note(request, of: device)
         if let name = flows[handle].name { requests.take(name, of: device, at: now) }
     }
 
     /// Notes how a flow has ended, be it that it got through or not.
     mutating func noteRequest(_ flow: borrowing Flow, _ reason: CloseReason) {
-        guard var request = request(of: flow) else { return }
         let device = flow.key.client.address
-        request.outcome = reason.words
         // Of a tunnel's client the endpoint knows best: some of its octets go up by way of a queue.
-        request.up = flow.endpoint != nil ? flow.endpoint.value.accounts.received : UInt64(flow.relay.up.bytes)
-        request.down = UInt64(flow.relay.down.bytes)
-        if flow.upstream != nil { return requests.noteEnd(request, of: device) }
-        request.rule = flow.rule?.description
+        let up = flow.endpoint != nil ? flow.endpoint.value.accounts.received : UInt64(flow.relay.up.bytes)
+        let down = UInt64(flow.relay.down.bytes)
+        if let number = flow.request { return requests.noteEnd(number, up: up, down: down, reason.words, of: device) }
+        guard var request = request(of: flow) else { return }
+        (request.up, request.down) = (up, down)
+        request.decider = flow.rule
         request.hasFailed = flow.check == nil
         request.take(reason)
         requests.note(request, of: device)
@@ -121,8 +121,9 @@ extension Worker {
 
     /// Notes a segment that was refused without a flow.
     mutating func noteRefused(_ key: FlowKey, _ destination: Destination?, _ reason: CloseReason) {
-        let name = destination?.name ?? destination?.target.host.text ?? key.target.address.description
-        var request = DeviceRequest(name, .refused, at: now)
+        let named = destination?.name.map { DeviceRequest.Subject.name($0) }
+        let subject = named ?? destination?.target.host.subject ?? .address(key.target.address)
+        var request = DeviceRequest(subject, .refused, at: now)
         request.port = key.target.port
         request.hasFailed = true
         request.take(reason)
@@ -136,11 +137,12 @@ extension Worker {
         if case .listener(let number) = flow.origin {
             guard flow.target != nil, shared.listeners[number].settings.outbound == .active else { return nil }
         }
-        let name = flow.name ?? flow.target?.host.text ?? flow.key.target.address.description
+        let named = flow.name.map { DeviceRequest.Subject.name($0) }
         var fate = DeviceRequest.Fate.refused
         if let upstream = flow.outbound { fate = upstream.server == nil ? .direct : .proxied }
         if flow.check != nil { fate = .answered }
-        var request = DeviceRequest(name, fate, at: now)
+        var request = DeviceRequest(
+            named ?? flow.target?.host.subject ?? .address(flow.key.target.address), fate, at: now)
         request.port = flow.target?.port ?? flow.key.target.port
         if fate != .refused { request.profile = flow.profile }
         return request
@@ -152,16 +154,16 @@ extension DeviceRequest {
     fileprivate mutating func take(_ reason: CloseReason) {
         outcome = reason.words
         guard case .rejected(let rule) = reason else { return }
-        self.rule = rule
+        decider = .words(rule)
         outcome = "refused by a rule"
     }
 }
 
 extension Host {
-    fileprivate var text: String {
+    fileprivate var subject: DeviceRequest.Subject {
         switch self {
-        case .name(let name): name
-        case .address(let address): address.description
+        case .name(let name): .name(name)
+        case .address(let address): .address(address)
         }
     }
 }

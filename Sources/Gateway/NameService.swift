@@ -171,11 +171,11 @@ extension RequestBook {
     fileprivate mutating func note(_ name: String, _ plan: AnswerPlan, of device: IPAddress, at now: Instant) {
         switch plan {
         case .forward:
-            note(DeviceRequest(name, .asked, at: now), of: device)
+            note(DeviceRequest(.name(name), .asked, at: now), of: device)
             take(name, of: device, at: now)
         case .fake: take(name, of: device, at: now)
         case .nonexistent, .refused:
-            var request = DeviceRequest(name, .refused, at: now)
+            var request = DeviceRequest(.name(name), .refused, at: now)
             request.hasFailed = true
             request.outcome = plan == .refused ? "the DNS service refuses the name" : "the name does not exist here"
             note(request, of: device)
