@@ -55,7 +55,7 @@ enum Translation {
         let configuration = resolved.configuration
         let limits = configuration.limits
         var settings = GatewaySettings(routing: try routing(resolved, path: path))
-        settings.workers = configuration.tunnel?.workers ?? 1
+        if let tunnel = configuration.tunnel { settings.workers = tunnel.workers ?? min(Processors.count(), 4) }
         settings.tunnel = configuration.tunnel.map {
             GatewaySettings.Tunnel(name: $0.name, offload: $0.offload == .full ? .full : .none)
         }

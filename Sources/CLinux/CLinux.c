@@ -245,6 +245,11 @@ void clinux_tune_malloc(int arenas, int trim_threshold) {
 
 void clinux_trim_malloc(void) { malloc_trim(0); }
 
+int clinux_processors(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
 int clinux_pipe(int *ends, int capacity) {
     if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) < 0) return -errno;
     /* A smaller pipe works as well. */

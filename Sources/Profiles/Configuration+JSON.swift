@@ -94,7 +94,7 @@ extension TunnelOptions {
         var members: [JSON.Member] = []
         members.add("name", .string(name), unless: .string(usual.name))
         members.add("mtu", mtu, unless: usual.mtu)
-        members.add("workers", workers, unless: usual.workers)
+        if let workers { members.add("workers", .integer(workers)) }
         members.add("offload", offload, unless: usual.offload)
         return .object(members)
     }

@@ -131,7 +131,9 @@ extension TunnelOptions {
         if let found = try section.interface("name") { name = found }
         // 1280 is the least that IPv6 runs over (RFC 8200, section 5).
         try section.read("mtu", into: &mtu, within: 1280...65535)
-        try section.read("workers", into: &workers, within: 1...64)
+        var count = 0
+        try section.read("workers", into: &count, within: 1...64)
+        if count > 0 { workers = count }
         try section.read("offload", into: &offload)
     }
 }

@@ -113,8 +113,8 @@ public enum Egress: Equatable, Sendable {
 public struct TunnelOptions: Equatable, Sendable {
     public var name = "starship0"
     public var mtu = 1500
-    /// Threads, and queues of the device: one each.
-    public var workers = 1
+    /// Threads, and queues of the device, one each; nil: as many as there are processors, four at most.
+    public var workers: Int?
     public var offload = Offload.full
 
     /// What is asked of the kernel; what it refuses is done without.

@@ -8,7 +8,9 @@ extension ConfigurationSchema {
         var object = SchemaObject()
         object.add("name", .interface, "the name of the device; starship0 unless given")
         object.add("mtu", .number(usual.mtu, 1280...65535), "its MTU")
-        object.add("workers", .number(usual.workers, 1...64), "threads, each with a queue of the device")
+        object.add(
+            "workers", .number(usual.workers, 1...64),
+            "threads, each with a queue of the device; as many as there are processors unless given, 4 at most")
         object.add("offload", .words(usual.offload), "what is left to the kernel")
         return object
     }

@@ -135,7 +135,9 @@ extension Egress {
 }
 
 extension TunnelOptions {
-    fileprivate var summary: String { "\(name), mtu \(mtu), workers \(workers), offload \(offload.rawValue)" }
+    fileprivate var summary: String {
+        "\(name), mtu \(mtu), \(workers.map { "workers \($0)" } ?? "a worker a processor"), offload \(offload.rawValue)"
+    }
 }
 
 extension NetworkOptions {

@@ -39,6 +39,12 @@ struct SystemTests {
         #expect(now.seconds <= before + 5)
     }
 
+    /// nproc(1) counts as we do, affinity included.
+    @Test func processorsAreAsManyAsNprocSays() throws {
+        let said = try Tool.run("nproc", [], input: "").output
+        #expect("\(Processors.count())\n" == said)
+    }
+
     @Test func randomNumbersDiffer() {
         var random = SystemRandom()
         let drawn = Set((0..<100).map { _ in random.next() })

@@ -121,6 +121,9 @@ void clinux_tune_malloc(int arenas, int trim_threshold);
 /* Gives free memory of malloc back to the system. */
 void clinux_trim_malloc(void);
 
+/* How many processors this process may run on; 1 where the kernel does not say, or has more than 1,024. */
+int clinux_processors(void);
+
 /* Opens a non-blocking pipe, ends[0] for reading, and asks for a capacity. */
 int clinux_pipe(int *ends, int capacity);
 
