@@ -77,6 +77,7 @@ let package = Package(
         module(
             "Control",
             ["LinuxIO", "Bytes", "Addresses", "Wire", "Flows", "Profiles", "Digest", "Health", "Page"]),
+        module("Doctor", ["Network", "Profiles", "LinuxIO", "Bytes", "Addresses"]),
         module("Commands", ["Profiles", "QRCode", "Page", "Bytes", "Addresses", "Routing"], settings: plain),
 
         // Assembly
@@ -92,12 +93,12 @@ let package = Package(
                 "Gateway", "Control", "Page", "Store", "Profiles", "Devices", "QRCode", "LinuxIO", "Addresses", "Bytes",
                 "Capture", "Digest", "Health", "Names", "Network", "Relay", "Routing", "Streams", "Upstreams", "Wire",
             ]),
-        program("starshipd", ["Administration", "Profiles", "LinuxIO", "Network"]),
+        program("starshipd", ["Administration", "Network", "Profiles", "LinuxIO"]),
         program(
             "starshipctl",
             [
                 "Commands", "Control", "Page", "Profiles", "QRCode", "LinuxIO", "Addresses", "Bytes", "Upstreams",
-                "Wire",
+                "Wire", "Doctor", "Network", "Digest",
             ],
             settings: plain),
         program("starshipbench", ["LinuxIO", "Bytes", "Addresses", "Wire", "Routing"]),
@@ -138,6 +139,7 @@ let package = Package(
                 "Wire", "LinuxIO", "Bytes", "Addresses",
             ]),
         tests("NetworkTests", ["Network", "LinuxIO", "Bytes", "Addresses"]),
+        tests("DoctorTests", ["Doctor", "Network", "Profiles", "LinuxIO", "Addresses", "Bytes"]),
         tests("LabTests", []),
     ],
     swiftLanguageModes: [.v6]

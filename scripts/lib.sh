@@ -11,11 +11,17 @@ export root
 build_packages=(libpcap-dev pkg-config)
 # shellcheck disable=SC2034
 run_packages=(iproute2 nftables conntrack curl)
+# What an installed gateway needs, with what its pages are made with; and what makes a .deb.
+# shellcheck disable=SC2034
+install_packages=(conntrack iproute2 libpcap0.8 nftables python3)
+# shellcheck disable=SC2034
+package_packages=(binutils dpkg-dev python3)
 # shellcheck disable=SC2034
 test_packages=(
     util-linux ethtool iputils-ping tcpdump openssl git openssh-client openssh-server squid tinyproxy mitmproxy
-    dnsmasq-base bind9-dnsutils chromium-headless-shell iptables zbar-tools qrencode librsvg2-bin
-    prometheus python3 python3-h2 python3-hypercorn python3-jsonschema python3-venv python3-websockets shellcheck tmux
+    dnsmasq-base keepalived hostapd bind9-dnsutils faketime chromium-headless-shell iptables zbar-tools qrencode
+    librsvg2-bin binutils debootstrap dpkg-dev groff-base lintian man-db prometheus systemd udev
+    python3 python3-h2 python3-hypercorn python3-jsonschema python3-venv python3-websockets shellcheck tmux
 )
 # What they run that Debian doesn't have, from PyPI.
 python_packages=(schemathesis==4.32.5 axe-core-python==0.1.0)

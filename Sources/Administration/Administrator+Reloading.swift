@@ -11,6 +11,9 @@ import Routing
 extension Administrator {
     /// Reads the file again and follows it, whole or not at all.
     mutating func reload(_ by: String, _ gateway: inout Gateway) throws(ControlError) -> ControlAnswer {
+        let manager = gateway.manager
+        manager?.say(.reloading(since: Clock.now()))
+        defer { manager?.say(.ready) }
         let former = plan
         let next: Plan
         let ring: KeyRing
@@ -23,17 +26,19 @@ extension Administrator {
             throw ControlError(error)
         }
         try checkListeners(of: next)
+        let move = try pageMove(to: next, gateway)
         plan = next
         nameDevices()
         let counts: RerouteCounts
         do throws(GatewayError) {
-            counts = try gateway.switchTo(routing(), drain: .seconds(2))
+            counts = try gateway.switchTo(routing(), pagePort: next.pagePort, drain: .seconds(2))
         } catch {
             plan = former
             nameDevices()
             throw ControlError(.notApplied, "not applied, what was running goes on: \(error)")
         }
         keys = ring
+        if let move { pageMove = move }
         report(former, by, counts, &gateway)
         followHealth(&gateway)
         let changed = next.effective.configuration.differences(from: former.effective.configuration).map(\.description)
@@ -57,19 +62,21 @@ extension Administrator {
         }
     }
 
-    private static func listeners(of configuration: Configuration) -> [(path: String, address: SocketAddress)] {
+    static func listeners(of configuration: Configuration) -> [(path: String, address: SocketAddress)] {
         let parts: [(String, [SocketAddress])] = [
             ("socks.listen", configuration.socks?.listen ?? []), ("http.listen", configuration.http?.listen ?? []),
             ("push.listen", configuration.push?.listen ?? []), ("metrics.listen", configuration.metrics?.listen ?? []),
-            ("page.port", configuration.page?.listen ?? []),
         ]
         return parts.flatMap { part in part.1.map { (part.0, $0) } }
     }
 
     /// As `reload`, on a signal.
-    mutating func reload(_ gateway: inout Gateway) {
+    mutating func reload(_ gateway: inout Gateway) { reloadUnasked("SIGHUP", &gateway) }
+
+    /// As `reload`, where nobody waits for the answer.
+    mutating func reloadUnasked(_ by: String, _ gateway: inout Gateway) {
         do throws(ControlError) {
-            _ = try reload("SIGHUP", &gateway)
+            _ = try reload(by, &gateway)
         } catch {
             gateway.say(.error, "reload") { line in
                 line.add("refused", "\(error)")

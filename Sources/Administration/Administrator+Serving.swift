@@ -19,6 +19,8 @@ struct Watches: ~Copyable {
         static let probes: UInt32 = 3
         static let network: UInt32 = 4
         static let page: UInt32 = 5
+        static let tools: UInt32 = 6
+        static let peers: UInt32 = 7
     }
 
     var server: ControlServer
@@ -52,6 +54,10 @@ extension Administrator {
                     try gateway.watch(descriptor, as: Watches.Number.network)
                 }
             }
+            try settle(settings, &gateway)
+            if let courier = peers.courier {
+                try gateway.watch(courier.bell.descriptor.number, as: Watches.Number.peers)
+            }
             desk = try? HealthDesk(resolvingTargets: gateway.targetResolver)
             if let desk { try gateway.watch(desk.prober.bell.descriptor.number, as: Watches.Number.probes) }
         } catch {
@@ -59,14 +65,18 @@ extension Administrator {
             closeDoors()
             throw .gateway(error)
         }
+        lockDown(gateway)
         gateway.announce()
         begin(&gateway)
+        tellManager(gateway.manager)
+        gateway.manager?.say(.ready)
+        ProcessMemory.releaseCode()
         return run(&gateway, &watches)
     }
 
     private func start(_ settings: GatewaySettings) throws(StartupError) -> Gateway {
         do throws(GatewayError) {
-            return try Gateway.start(settings, capture: capture)
+            return try Gateway.start(settings, capture: capture, manager: .fromEnvironment())
         } catch {
             closeDoors()
             throw .gateway(error)
@@ -77,17 +87,28 @@ extension Administrator {
         while true {
             seeToIt(&gateway)
             tendHealth(&gateway)
+            tendPeers(&gateway)
             sendWaiting(&watches.server)
+            tellManager(gateway.manager)
+            doors = Doors(watches)
             let page = watches.page != nil ? watches.page.value.deadline : .never
-            let deadline = min(nextDeadline(), watches.server.deadline, page, desk?.deadline ?? .never)
-            switch gateway.next(until: deadline) {
+            let deadline = min(nextDeadline(), watches.server.deadline, page, desk?.deadline ?? .never, peers.deadline)
+            let event = gateway.next(until: deadline)
+            // Before anybody asks for something "for an hour".
+            heedCalendar(&gateway)
+            switch event {
             case .ended(let isWanted):
                 closeDoors()
                 return isWanted
             case .reload: reload(&gateway)
+            case .readable(Watches.Number.tools) where hasLostTools(gateway):
+                gateway.stop()
+                closeDoors()
+                return false
             case .readable(Watches.Number.neighbours): follow(&watches.neighbours, &gateway)
             case .readable(Watches.Number.trial): judge(&gateway)
             case .readable(Watches.Number.probes): collectProbes(&gateway)
+            case .readable(Watches.Number.peers): collectFromPeers(&gateway)
             case .readable(Watches.Number.network):
                 if watches.page != nil { watches.page.value.addressesChanged() }
                 follow(watches.network, &gateway)
@@ -96,8 +117,16 @@ extension Administrator {
             }
             // Also when nothing came: connections that say nothing end.
             watches.server.serve(now: Clock.now()) { request in answer(request, &gateway) }
-            if watches.page != nil { watches.page.value.serve(now: Clock.now()) { visit in answer(visit, &gateway) } }
+            movePage(&watches.page, &gateway)
+            if watches.page != nil { serve(&watches.page.value, &gateway) }
         }
+    }
+
+    private mutating func serve(_ page: inout PageServer, _ gateway: inout Gateway) {
+        let now = Clock.now()
+        for (number, answer) in self.page.answers { page.deliver(answer, for: number, now: now) }
+        self.page.answers = []
+        page.serve(now: now, device: { station(at: $0) }, { visit in answer(visit, &gateway) })
     }
 
     /// Sends what was published and promised.
@@ -109,36 +138,45 @@ extension Administrator {
         eventMetrics.clients = server.streams
     }
 
-    /// The Unix socket, and TCP listeners for those who sign.
+    /// TCP listeners for those who sign, and the Unix socket.
     private mutating func openDoors(_ settings: GatewaySettings) throws(StartupError) -> ControlServer {
+        var server: ControlServer
         do throws(SystemCallError) {
-            // The ids of each life are greater than those of the one before: no second has a million events.
-            let first = Int(Clock.unixTime().seconds) * 1_000_000
-            var server = try ControlServer(history: EventRing(first: first))
-            if let control = running.control, let door = try unixDoor(control) {
-                try server.add(door)
-                socket = control.socket
-            }
-            for address in running.push?.listen ?? [] {
-                let socket = try Socket.listen(on: address, backlog: 64, mark: settings.routing.direct.mark)
-                try server.add(ControlDoor(tcp: socket, allow: (running.push?.allow ?? []) + Self.loopback))
-            }
-            for address in running.metrics?.listen ?? [] {
-                let socket = try Socket.listen(on: address, backlog: 64, mark: settings.routing.direct.mark)
-                try server.add(ControlDoor(figures: socket, allow: (running.metrics?.allow ?? []) + Self.loopback))
-            }
-            return server
+            server = try openListeners(mark: settings.routing.direct.mark)
         } catch {
             throw .system(error)
         }
+        guard let control = running.control else { return server }
+        do throws(SystemCallError) {
+            guard let door = try unixDoor(control) else { return server }
+            try server.add(door)
+            socket = control.socket
+        } catch {
+            throw .control(control.socket, error)
+        }
+        return server
+    }
+
+    private func openListeners(mark: UInt32?) throws(SystemCallError) -> ControlServer {
+        // The ids of each life are greater than those of the one before: no second has a million events.
+        let first = Int(Clock.unixTime().seconds) * 1_000_000
+        var server = try ControlServer(history: EventRing(first: first))
+        for address in running.push?.listen ?? [] {
+            let socket = try Socket.listen(on: address, backlog: 64, mark: mark, mayComeLater: true)
+            try server.add(ControlDoor(tcp: socket, allow: (running.push?.allow ?? []) + Self.loopback))
+        }
+        for address in running.metrics?.listen ?? [] {
+            let socket = try Socket.listen(on: address, backlog: 64, mark: mark, mayComeLater: true)
+            try server.add(ControlDoor(figures: socket, allow: (running.metrics?.allow ?? []) + Self.loopback))
+        }
+        return server
     }
 
     /// The page, where there is one.
     private func openPage(_ settings: GatewaySettings) throws(StartupError) -> PageServer? {
         guard let page = running.page else { return nil }
         do throws(SystemCallError) {
-            return try PageServer(
-                port: page.port, lan: running.network.lan.map(\.interface), mark: settings.routing.direct.mark)
+            return try pageServer(PageDoor.open(port: page.port, mark: settings.routing.direct.mark))
         } catch {
             closeDoors()
             throw .page(error)
@@ -180,6 +218,15 @@ extension Administrator {
                 line.add("meaning", "starshipctl does not reach this program; control.socket names another place")
             }
         }
+        let own = Set(((try? NetworkInterface.addresses()) ?? []).map(\.address))
+        for (path, address) in Self.listeners(of: running)
+        where !own.contains(address.address) && !address.address.isUnspecified {
+            gateway.say(.warning, "listener") { line in
+                line.add("path", path)
+                line.add("address", address.description)
+                line.add("meaning", "no interface has this address yet; it is served as soon as one does")
+            }
+        }
         for notice in plan.effective.notices { gateway.say(.notice, "configuration") { $0.add("notice", notice) } }
         meetNeighbours(&gateway)
         followHealth(&gateway)
@@ -189,7 +236,7 @@ extension Administrator {
     private func nextDeadline() -> Instant {
         let now = Clock.unixTime().seconds
         let moments = [Assignments(plan.effective.assignments).nextMoment(after: now), plan.lab.unconfirmed?.until]
-        let leases = plan.effective.configuration.leases == nil ? Instant.never : leasesDueAt
+        let leases = min(plan.effective.configuration.leases == nil ? .never : leasesDueAt, secrets.dueAt)
         guard let next = moments.compactMap(\.self).min() else { return leases }
         return min(leases, Clock.now() + .seconds(min(max(0, next - now), 60)) + .milliseconds(20))
     }
@@ -200,6 +247,9 @@ extension Administrator {
         if leasesDueAt <= Clock.now() {
             readLeases()
             if devices.generation != appliedGeneration { applyDevices(&gateway) }
+        }
+        if secrets.look(at: plan.effective.configuration, besides: options.configuration, now: Clock.now()) {
+            reloadUnasked("a file with a secret that has changed", &gateway)
         }
         endLeases(now, &gateway)
         if let unconfirmed = plan.lab.unconfirmed, unconfirmed.until <= now {

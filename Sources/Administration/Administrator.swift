@@ -13,7 +13,7 @@ import Control
 import Devices
 public import Gateway
 import Health
-import LinuxIO
+public import LinuxIO
 import Page
 public import Profiles
 import Routing
@@ -24,9 +24,13 @@ public struct Administrator {
     let options: CommandLineOptions
     let version: String
     let startedAt = Clock.unixTime()
+    let startedSinceBoot = Clock.sinceBoot()
+    var calendar = CalendarWatch()
     /// The configuration that the gateway was started with: parts of it stay until the next start.
     let running: Configuration
-    var plan: Plan
+    var plan: Plan { didSet { secrets.lookSoon() } }
+    /// Files with passwords and keys, which count again when they change.
+    var secrets = SecretWatch()
     let store: LabStore
     var devices = DeviceTable()
     /// Those who sign links and pushes.
@@ -39,6 +43,8 @@ public struct Administrator {
     var lookedAt: Int64 = 0
     /// What was found out about upstreams that a change has brought; nil without a descriptor for it.
     let trials = try? Trials()
+    /// What the lab's other gateways have been told, and what was heard from them.
+    var peers = PeerDesk()
     /// Who looks after upstreams; nil before the gateway runs, and without a descriptor for it.
     var desk: HealthDesk?
     var refusals = CertificateRefusals()
@@ -49,12 +55,16 @@ public struct Administrator {
     let pageTokens = PageToken(key: Self.newKey())
     /// What the page for devices remembers.
     var page = PageDesk()
+    /// What becomes of the page's listener with the next turn of the loop.
+    var pageMove: PageMove?
     /// Laptops that offer the proxy that runs on them.
     var laptops = LaptopDesk()
     /// When the names of devices were collected.
     var lessons: [DeviceIdentity: LearnedTime] = [:]
     /// Who listens, as of the last turn of the loop.
     var eventMetrics = MetricsPage.Events()
+    /// What the listeners of control API and page have to do, as of the same turn.
+    var doors = Doors()
     /// Events and answers that leave with the next turn of the loop.
     var outbox: [ControlEvent] = []
     var deliveries: [(promise: UInt64, answer: ControlAnswer)] = []
@@ -64,11 +74,20 @@ public struct Administrator {
     /// The path of the control socket that is listened at, and why there is none although there should be.
     var socket: String?
     var doorTrouble: String?
+    /// What the service manager shows of us.
+    var toldManager = ""
+    /// Who runs the system's tools; nil where there is nothing for them to do.
+    var companion: Companion?
+    /// What became of the lock-down; nil before it.
+    var lockdown: LockdownReport?
     /// The file of the capture that runs.
     var captureFile: String?
 
     /// Reads the configuration and the lab's state; nothing is opened but the store.
-    public init(_ options: CommandLineOptions, version: String) throws(StartupError) {
+    public init(
+        _ options: CommandLineOptions, version: String, companion: Companion? = nil
+    ) throws(StartupError) {
+        self.companion = companion
         self.options = options
         self.version = version
         let file = try ConfigurationFile.parse(options)
@@ -76,6 +95,7 @@ public struct Administrator {
         plan = try Plan(reading: options, lab: store.state)
         running = plan.resolved.configuration
         keys = try KeyRing(running, besides: options.configuration, startedAt: startedAt.seconds)
+        peers = PeerDesk(running.peers, telling: plan.lab.sharedItems, waiting: running.peerWait, since: Clock.now())
         nameDevices()
     }
 
@@ -98,13 +118,5 @@ public struct Administrator {
             CaptureSettings(
                 path: $0.file, filter: $0.filter, snapLength: $0.snap, fileSize: $0.size, fileCount: $0.files)
         }
-    }
-
-    /// Reads everything that a start would read, and opens nothing.
-    public static func check(_ options: CommandLineOptions) throws(StartupError) -> ResolvedConfiguration {
-        let resolved = try ConfigurationFile.read(options)
-        _ = try Translation.settings(resolved, path: options.configuration)
-        _ = try KeyRing(resolved.configuration, besides: options.configuration, startedAt: 0)
-        return resolved
     }
 }

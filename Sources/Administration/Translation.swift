@@ -28,13 +28,7 @@ enum Translation {
         }
     }
 
-    static func readSecret(_ path: String) throws(StartupError) -> [UInt8] {
-        do throws(FileError) {
-            return try SmallFile.readSecret(path)
-        } catch {
-            throw .file(error)
-        }
-    }
+    static func readSecret(_ path: String) throws(StartupError) -> [UInt8] { try SecretPlaces.read(path) }
 
     private static func password(_ source: CredentialSource.Password) throws(StartupError) -> String {
         switch source {
@@ -61,9 +55,10 @@ enum Translation {
         }
         settings.listeners = try listeners(configuration)
         settings.flows = limits.flows
+        settings.flowsPerDevice = limits.flowsPerDevice
         settings.halfOpen = limits.halfOpen
         settings.halfOpenPerDevice = limits.halfOpenPerDevice
-        settings.bufferMemory = limits.bufferBudget(memory: ProcessMemory.ofMachine())
+        settings.bufferMemory = limits.bufferBudget(memory: ProcessMemory.available())
         settings.icmpPerSecond = limits.icmpErrors
         settings.tcp.interfaceMTU = configuration.tunnel?.mtu ?? 1500
         settings.tcp.receiveAllowance = limits.flowBuffer
@@ -92,6 +87,7 @@ enum Translation {
         if configuration.phones.ike { settings.directPorts.formUnion([500, 4500]) }
         settings.service = configuration.dns.mode == .off ? nil : ownQuestions
         settings.flowsPerDevice = configuration.limits.udpFlows
+        settings.flows = configuration.limits.udpFlowsInAll
         settings.idle = configuration.limits.udpIdle
         settings.fragmentMemory = configuration.limits.fragments
         settings.fragmentTime = configuration.limits.fragmentTime

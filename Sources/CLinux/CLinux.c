@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <malloc.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -130,6 +131,16 @@ int clinux_signals(const int *numbers, int count) {
     return result(signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC));
 }
 
+_Noreturn void clinux_end_by_signal(int number) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, number);
+    signal(number, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    raise(number);
+    _exit(128 + number);
+}
+
 void clinux_ignore_broken_pipes(void) { signal(SIGPIPE, SIG_IGN); }
 
 int clinux_enter_network_namespace(int descriptor) { return result(setns(descriptor, CLONE_NEWNET)); }
@@ -244,6 +255,26 @@ void clinux_tune_malloc(int arenas, int trim_threshold) {
 }
 
 void clinux_trim_malloc(void) { malloc_trim(0); }
+
+static int release_code(struct dl_phdr_info *object, size_t size, void *page) {
+    uintptr_t mask = *(const uintptr_t *)page - 1;
+    (void)size;
+    /* The program itself has no name, a library a path; the kernel's own object (vdso) is left alone. */
+    if (object->dlpi_name[0] && object->dlpi_name[0] != '/') return 0;
+    for (int number = 0; number < object->dlpi_phnum; number++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[number];
+        if (part->p_type != PT_LOAD || part->p_flags & PF_W) continue;
+        uintptr_t start = (object->dlpi_addr + part->p_vaddr) & ~mask;
+        uintptr_t end = (object->dlpi_addr + part->p_vaddr + part->p_memsz) & ~mask;
+        if (start < end) madvise((void *)start, end - start, MADV_DONTNEED);
+    }
+    return 0;
+}
+
+void clinux_release_code(void) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    dl_iterate_phdr(release_code, &page);
+}
 
 int clinux_processors(void) {
     cpu_set_t set;

@@ -37,15 +37,19 @@ extension Gateway {
     public mutating func next(until deadline: Instant) -> GatewayEvent {
         var events = [PolledEvent](repeating: .none, count: 8)
         while !shared.isFailed {
+            tendWatchdog()
             discoverTranslation()
             let count = poller.wait(into: &events, until: min(deadline, nextDeadline).orNil)
             control.clear()
             for position in 0..<count where events[position].token == Self.networkToken { followNetwork() }
             takeBackLoans()
+            lookAtSettings()
             watchNames()
             while let signal = signals.next() {
                 switch signal {
                 case .interrupt, .terminate:
+                    manager?.say(.stopping)
+                    try? signals.endProcessAtNext()
                     stop()
                     return .ended(isWanted: !shared.isFailed)
                 case .user1: printSnapshot()
@@ -63,8 +67,9 @@ extension Gateway {
     }
 
     private var nextDeadline: Instant {
-        var deadline = min(watch.deadline, translationDueAt)
+        var deadline = min(watch.deadline, translationDueAt, watchdog?.deadline ?? .never)
         if keeper != nil, let end = keeper.value.nextDeadline { deadline = min(deadline, end) }
+        if keeper != nil { deadline = min(deadline, keeper.value.settingsDueAt) }
         return deadline
     }
 

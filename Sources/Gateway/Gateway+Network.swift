@@ -3,10 +3,15 @@
 import Addresses
 import Bytes
 import LinuxIO
-import Network
+public import Network
 import Routing
 
 extension Gateway {
+    /// What is wanted of the machine's network, and what nft(8) showed of our table when it was made.
+    public var networkIntent: (plan: NetworkPlan?, firewall: String?) {
+        keeper != nil ? keeper.value.intent : (nil, nil)
+    }
+
     /// Makes routes and rules, if that is ours to do.
     mutating func setUpNetwork() throws(GatewayError) {
         guard let network = shared.settings.network, let tunnelName else { return }
@@ -66,6 +71,16 @@ extension Gateway {
             return
         }
         shared.board.replace(by: new)
+    }
+
+    /// Sees whether settings that this process may not make have been made by now.
+    mutating func lookAtSettings() {
+        guard keeper != nil, keeper.value.settingsDueAt <= Clock.now() else { return }
+        do throws(NetworkError) {
+            report(try keeper.value.lookAtSettings(now: Clock.now()))
+        } catch {
+            say(.error, "network") { $0.add("cause", "\(error)") }
+        }
     }
 
     mutating func takeBackLoans() {

@@ -38,6 +38,9 @@ public enum GatewayError: Error, CustomStringConvertible {
 /// A running gateway.
 public struct Gateway: ~Copyable {
     let shared: Shared
+    /// Who is told how the service goes; nil where nobody waits for that.
+    public let manager: ServiceManager?
+    var watchdog: Watchdog?
     let control: WakeUp
     /// Rung by workers when they have answered.
     let answers: WakeUp
@@ -58,19 +61,21 @@ public struct Gateway: ~Copyable {
 
     /// Opens the TUN device and the listeners, starts the threads, and sets the machine's network up.
     public static func start(
-        _ settings: GatewaySettings, capture: CaptureSettings? = nil
+        _ settings: GatewaySettings, capture: CaptureSettings? = nil, manager: ServiceManager? = nil
     ) throws(GatewayError) -> Gateway {
         let tap = try openTap(capture)
         let board = PolicyBoard(try policy(refusingOwn(settings.routing)))
         var gateway: Gateway
         do throws(SystemCallError) {
-            gateway = try start(settings, board, tap: tap)
+            gateway = try start(settings, board, tap: tap, manager)
         } catch {
             throw .system(error)
         }
         do throws(GatewayError) {
             try gateway.setUpNetwork()
         } catch {
+            // Who throws there has taken everything back.
+            gateway.keeper = nil
             gateway.stop()
             throw error
         }
@@ -78,7 +83,7 @@ public struct Gateway: ~Copyable {
     }
 
     private static func start(
-        _ settings: GatewaySettings, _ board: PolicyBoard, tap: CaptureTap?
+        _ settings: GatewaySettings, _ board: PolicyBoard, tap: CaptureTap?, _ manager: ServiceManager?
     ) throws(SystemCallError) -> Gateway {
         let signals = try Signals()
         let control = try WakeUp()
@@ -92,7 +97,8 @@ public struct Gateway: ~Copyable {
             device = try TunnelDevice.open(name: tunnel.name, queues: settings.workers, offload: tunnel.offload)
         }
         let listeners = try settings.listeners.map { listener throws(SystemCallError) in
-            Listener(listener, try Socket.listen(on: listener.address, mark: settings.routing.direct.mark))
+            let mark = settings.routing.direct.mark
+            return Listener(listener, try Socket.listen(on: listener.address, mark: mark, mayComeLater: true))
         }
         let workers = device?.queueCount ?? settings.workers
         let mailboxes = try (0..<workers).map { _ throws(SystemCallError) in try Mailbox() }
@@ -117,7 +123,9 @@ public struct Gateway: ~Copyable {
         var watch = NameWatch(waking: control)
         watch.follow(settings.routing.watchedNames, now: Clock.now())
         return Gateway(
-            shared: shared, control: control, answers: answers, signals: signals, poller: poller, watch: watch,
+            shared: shared, manager: manager,
+            watchdog: manager?.patience.map { Watchdog(patience: $0, now: Clock.now()) }, control: control,
+            answers: answers, signals: signals, poller: poller, watch: watch,
             crew: crew, tunnelName: name, refusals: refusals)
     }
 

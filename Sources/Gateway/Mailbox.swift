@@ -27,6 +27,8 @@ enum Message: Sendable {
     case forget(Set<IPAddress>)
     /// Put a report into the given place.
     case report(ReportBox)
+    /// Prove that the loop turns.
+    case prove(ProofRound)
     /// End all flows and leave the loop.
     case stop
 }

@@ -54,6 +54,8 @@ struct NameServer: ~Copyable {
     var quietUntil: [String: Instant] = [:]
     /// When streams are looked through for quiet ones.
     var sweepAt = Instant.never
+    /// When listeners that were left alone are looked at again.
+    var streamsResumeAt = Instant.never
     var isStopping = false
 
     /// No query is longer; what is longer is dropped.
@@ -85,6 +87,7 @@ struct NameServer: ~Copyable {
             resolver.timeout(now: now, random: &random)
             carryOut()
             sweepStreams()
+            resumeStreams()
             counters.resolver = resolver.counters
             desk.publish(counters, resolver.servers)
             logSink.flush()
@@ -93,7 +96,7 @@ struct NameServer: ~Copyable {
     }
 
     private mutating func nextWake() -> Instant? {
-        let deadline = min(resolver.nextDeadline() ?? .never, sweepAt)
+        let deadline = min(resolver.nextDeadline() ?? .never, sweepAt, streamsResumeAt)
         return deadline == .never ? nil : deadline
     }
 
@@ -164,11 +167,11 @@ final class NameServerPort: Sendable {
 
     init(_ asked: SocketAddress, _ mark: UInt32?) throws(SystemCallError) {
         let wanted = asked.port == 0 ? try DatagramSocket.freeAddress(asked.address) : asked
-        datagrams = try DatagramSocket.bind(to: wanted, mark: mark, reportsLocal: true)
+        datagrams = try DatagramSocket.bind(to: wanted, mark: mark, reportsLocal: true, mayComeLater: true)
         // Bursts of a whole lab that wakes up; the kernel's usual room is for some two hundred queries.
         datagrams.setBuffers(receive: 4 << 20, send: 4 << 20)
         address = datagrams.localAddress ?? wanted
-        connections = try Socket.listen(on: address, backlog: 256, mark: mark)
+        connections = try Socket.listen(on: address, backlog: 256, mark: mark, mayComeLater: true)
     }
 }
 

@@ -38,6 +38,9 @@ final class NameService: Sendable {
     /// Asks for the addresses of a name, or returns false when too many questions wait already.
     func resolve(_ request: NameRequest) -> Bool { desk.add(request) }
 
+    /// Has the service's thread prove that its loop turns.
+    func prove(_ round: ProofRound) { desk.prove(round) }
+
     var counters: NameServerCounters { desk.counters }
 
     /// The resolvers that are asked now, and whether each is dead.
@@ -70,6 +73,7 @@ final class NameService: Sendable {
 final class NameDesk: Sendable {
     private struct Papers {
         var requests: [NameRequest] = []
+        var rounds: [ProofRound] = []
         var counters = NameServerCounters()
         var resolvers: [ResolverServer] = []
         var isStopped = false
@@ -101,18 +105,25 @@ final class NameDesk: Sendable {
         return isTaken
     }
 
+    func prove(_ round: ProofRound) {
+        papers.withLock { $0.rounds.append(round) }
+        bell.wake()
+    }
+
     func stop() {
         papers.withLock { $0.isStopped = true }
         bell.wake()
     }
 
-    /// Takes the requests out, and says whether it is time to end.
+    /// Takes the requests out, and says whether it is time to end; by the way its caller proves that it is at work.
     func collect() -> (requests: [NameRequest], isStopped: Bool) {
         bell.clear()
-        return papers.withLock { papers in
-            defer { papers.requests = [] }
-            return (papers.requests, papers.isStopped)
+        let (requests, rounds, isStopped) = papers.withLock { papers in
+            defer { (papers.requests, papers.rounds) = ([], []) }
+            return (papers.requests, papers.rounds, papers.isStopped)
         }
+        for round in rounds { round.prove() }
+        return (requests, isStopped)
     }
 
     /// Remembers when a device has asked, and for what; over the limit all is forgotten, and who still asks comes back at

@@ -17,7 +17,7 @@ extension NameTable {
             let names = try load(pool: pool, seen: seen, directory: directory, report: report)
             let table = names.table
             do throws(SystemCallError) {
-                let thread = try WorkerThread.start(name: "names", owning: names) { names in
+                let thread = try WorkerThread.start(name: "fake-map", owning: names) { names in
                     var names = names
                     names.keeper.run()
                 }

@@ -32,6 +32,8 @@ public struct NetworkSettings: Sendable {
     public var mtu = 1500
     /// Where the page listens; nil: there is none.
     public var pagePort: UInt16?
+    /// Who besides the LANs' devices comes to it by port 80.
+    public var pageGuests: NetworkPlan.PageGuests?
 
     public init(setup: NetworkPlan.Setup) { self.setup = setup }
 }
@@ -40,17 +42,24 @@ struct NetworkKeeper: ~Copyable {
     private var setup = NetworkSetup()
     let monitor: NetworkMonitor
     private let settings: NetworkSettings
+    /// Where the page listens, as the next `follow` or `apply` tells the kernel.
+    var pagePort: UInt16?
     private let tunnel: String
     private let pools: [IPPrefix]
     private let dnsPort: UInt16?
     private var loans = LentAddresses()
     /// What was reported last, so that each is said once.
     private(set) var notices: [NetworkNotice] = []
+    /// Settings that somebody with more rights was asked to make.
+    private var asked: [NetworkNotice] = []
+    /// When it is looked whether they were made.
+    private(set) var settingsDueAt = Instant.never
 
     init(
         _ settings: NetworkSettings, tunnel: String, pools: [IPPrefix], dnsPort: UInt16?
     ) throws(SystemCallError) {
         self.settings = settings
+        pagePort = settings.pagePort
         self.tunnel = tunnel
         self.pools = pools
         self.dnsPort = dnsPort
@@ -64,6 +73,9 @@ struct NetworkKeeper: ~Copyable {
     mutating func apply(_ policy: Policy) throws(NetworkError) -> [NetworkNotice] {
         news(try setup.apply(plan(policy)).notices)
     }
+
+    /// What `apply` would do at a start, as commands; nothing is changed.
+    func preview(_ policy: Policy) throws(NetworkError) -> [String] { try NetworkSetup.preview(plan(policy)) }
 
     /// Follows a switch: the real addresses of names that are proxied since then are lent for a while.
     ///
@@ -88,6 +100,13 @@ struct NetworkKeeper: ~Copyable {
         return news(try setup.refresh().notices)
     }
 
+    /// Looks whether settings that were asked for have been made.
+    mutating func lookAtSettings(now: Instant) throws(NetworkError) -> [NetworkNotice] {
+        guard settingsDueAt <= now else { return [] }
+        settingsDueAt = .never
+        return news(try setup.refresh().notices)
+    }
+
     /// Takes back what was lent for a time that is over.
     mutating func expireLoans(_ policy: Policy, now: Instant) throws(NetworkError) {
         if !loans.expire(now).isEmpty { _ = try setup.apply(plan(policy)) }
@@ -95,6 +114,9 @@ struct NetworkKeeper: ~Copyable {
 
     /// Which devices ask other resolvers.
     func insistences() -> [Insistence] { (try? setup.insistences()) ?? [] }
+
+    /// What is wanted now, and what our part of the firewall looked like when it was made.
+    var intent: (plan: NetworkPlan?, firewall: String?) { (setup.plan, setup.firewallListing) }
 
     mutating func undo() throws(NetworkError) { try setup.undo() }
 
@@ -129,7 +151,8 @@ struct NetworkKeeper: ~Copyable {
         plan.lent = loans.loans.map { .init(device: $0.device, address: $0.address, until: $0.until) }
         plan.upstreams = policy.settings.upstreamMachines + policy.settings.foundMachines
         plan.dnsPort = dnsPort
-        plan.pagePort = settings.pagePort
+        plan.pagePort = pagePort
+        plan.pageGuests = settings.pageGuests
         plan.refusesEncryptedDNS = policy.settings.phones.refusesEncryptedDNS
         plan.whenDown = settings.whenDown
         plan.ipv6 = policy.settings.ipv6
@@ -142,7 +165,7 @@ struct NetworkKeeper: ~Copyable {
         switch policy.settings.devices.newcomers {
         case .served: .init(policy.capture(ofProfile: lan.position(in: policy.settings) ?? policy.settings.active))
         case .direct: .none
-        case .blocked: .all
+        case .blocked, .waiting: .all
         }
     }
 
@@ -176,7 +199,22 @@ struct NetworkKeeper: ~Copyable {
         return found
     }
 
+    /// Settings that this process may not make are asked for first, and told of only when nobody has made them.
+    private mutating func asking(_ found: [NetworkNotice]) -> [NetworkNotice] {
+        let missing = found.filter(\.isSetting)
+        if missing != asked {
+            asked = missing
+            settingsDueAt = missing.isEmpty ? .never : Clock.now() + Self.settingsPatience
+            if !missing.isEmpty { setup.wish(missing) }
+        }
+        return settingsDueAt == .never ? found : found.filter { !$0.isSetting }
+    }
+
+    /// How long the privileged step may take.
+    private static let settingsPatience = Interval.seconds(2)
+
     private mutating func news(_ found: [NetworkNotice]) -> [NetworkNotice] {
+        let found = asking(found)
         let fresh = found.filter { !notices.contains($0) }
         notices = found
         return fresh

@@ -23,6 +23,7 @@ extension Worker {
                 for device in devices { requests.learn(device, until: until) }
             case .forget(let devices): requests.forget(devices)
             case .list(let box): box.put(listFlows(matching: box.question))
+            case .prove(let round): round.prove()
             case .stop: isStopping = true
             }
         }

@@ -43,6 +43,13 @@ public struct HealthChange: Equatable, Sendable {
     public var colour: Colour
     public var cause: Cause?
     public var note: String?
+
+    public init(former: Colour, colour: Colour, cause: Cause?, note: String?) {
+        self.former = former
+        self.colour = colour
+        self.cause = cause
+        self.note = note
+    }
 }
 
 extension HealthChange {

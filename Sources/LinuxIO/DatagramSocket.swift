@@ -73,9 +73,10 @@ public struct DatagramSocket: ~Copyable, Sendable {
 
     /// Opens a socket that serves an address; an IPv6 one takes IPv6 only.
     ///
-    /// With `reportsLocal` each datagram says where it came to (IP_PKTINFO, IPV6_PKTINFO).
+    /// With `reportsLocal` each datagram says where it came to (IP_PKTINFO, IPV6_PKTINFO). An address that
+    /// `mayComeLater` need not be this machine's yet (IP_FREEBIND).
     public static func bind(
-        to address: SocketAddress, mark: UInt32? = nil, reportsLocal: Bool = false
+        to address: SocketAddress, mark: UInt32? = nil, reportsLocal: Bool = false, mayComeLater: Bool = false
     ) throws(SystemCallError) -> DatagramSocket {
         let socket = try open(family: address.family, mark: mark)
         if !address.address.isIPv4 { try socket.set(CInt(IPPROTO_IPV6), IPV6_V6ONLY, 1, "IPV6_V6ONLY") }
@@ -83,6 +84,7 @@ public struct DatagramSocket: ~Copyable, Sendable {
         if reportsLocal, !address.address.isIPv4 {
             try socket.set(CInt(IPPROTO_IPV6), IPV6_RECVPKTINFO, 1, "IPV6_RECVPKTINFO")
         }
+        if mayComeLater { try socket.set(CInt(IPPROTO_IP), IP_FREEBIND, 1, "IP_FREEBIND") }
         try socket.bind(to: address)
         return socket
     }

@@ -37,9 +37,13 @@ public struct ErrorNumber: Hashable, Sendable, CustomStringConvertible {
     public static let networkUnreachable = ErrorNumber(rawValue: ENETUNREACH)
     public static let noBufferSpace = ErrorNumber(rawValue: ENOBUFS)
     public static let noSuchDevice = ErrorNumber(rawValue: ENODEV)
+    /// ENXIO: a device file without a driver.
+    public static let noSuchDeviceOrAddress = ErrorNumber(rawValue: ENXIO)
     public static let noSuchFile = ErrorNumber(rawValue: ENOENT)
     public static let notConnected = ErrorNumber(rawValue: ENOTCONN)
     public static let notPermitted = ErrorNumber(rawValue: EPERM)
+    /// EOPNOTSUPP: there is no such thing here.
+    public static let notSupported = ErrorNumber(rawValue: EOPNOTSUPP)
     public static let outOfMemory = ErrorNumber(rawValue: ENOMEM)
     /// EROFS: the file system is mounted for reading alone.
     public static let readOnlyFileSystem = ErrorNumber(rawValue: EROFS)

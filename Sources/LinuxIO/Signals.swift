@@ -1,5 +1,6 @@
 /// Signals as events of the poller.
 
+public import Bytes
 internal import CLinux
 internal import Glibc
 
@@ -35,6 +36,26 @@ public struct Signals: ~Copyable, Sendable {
         guard result >= 0 else { throw SystemCallError("signalfd", negative: result) }
         descriptor = OwnedDescriptor(owning: result)
     }
+
+    /// From now on an interrupt or a request to terminate ends the process at once, by that signal.
+    ///
+    /// What comes within the pause is one wish with what came before: a terminal's ^C and a script that passes it on.
+    public func endProcessAtNext(after pause: Interval = .milliseconds(500)) throws(SystemCallError) {
+        let number = fcntl(descriptor.number, F_DUPFD_CLOEXEC, 0)
+        guard number >= 0 else { throw .last("fcntl", "signals") }
+        let signals = Signals(reading: OwnedDescriptor(owning: number))
+        let moment = Clock.now() + pause
+        try WorkerThread.startDetached(name: "impatience", owning: signals) { signals in
+            while true {
+                var poll = pollfd(fd: signals.descriptor.number, events: Int16(POLLIN), revents: 0)
+                _ = retrying { unsafe Int(Glibc.poll(&poll, 1, -1)) }
+                guard let signal = signals.next(), signal == .interrupt || signal == .terminate else { continue }
+                if Clock.now() >= moment { clinux_end_by_signal(signal.number) }
+            }
+        }
+    }
+
+    private init(reading descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 
     /// The next signal that has come, or nil.
     public func next() -> Signal? {

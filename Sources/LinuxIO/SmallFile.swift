@@ -30,6 +30,9 @@ public enum SmallFile {
         try read(path, limit: limit, isSecret: false)
     }
 
+    /// Whether there is anything at a path.
+    public static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
+
     /// As `read`, and refuses a file that its group or everybody may read, write or run.
     public static func readSecret(_ path: String, limit: Int = 65_536) throws(FileError) -> [UInt8] {
         try read(path, limit: limit, isSecret: true)

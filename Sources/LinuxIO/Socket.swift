@@ -35,14 +35,17 @@ public struct Socket: ~Copyable, Sendable {
     /// Opens a listening TCP socket, marked before it listens so that what it accepts is marked too.
     ///
     /// An IPv6 listener takes IPv6 only. With `reusePort` several sockets share the address, and the kernel
-    /// spreads the connections over them.
+    /// spreads the connections over them. An address that `mayComeLater` need not be this machine's yet (IP_FREEBIND).
     public static func listen(
-        on address: SocketAddress, backlog: Int = 4096, mark: UInt32? = nil, reusePort: Bool = false
+        on address: SocketAddress, backlog: Int = 4096, mark: UInt32? = nil, reusePort: Bool = false,
+        mayComeLater: Bool = false
     ) throws(SystemCallError) -> Socket {
         let socket = try open(family: address.family, mark: mark)
         try socket.set(SOL_SOCKET, SO_REUSEADDR, 1, "SO_REUSEADDR")
         if reusePort { try socket.set(SOL_SOCKET, SO_REUSEPORT, 1, "SO_REUSEPORT") }
         if !address.address.isIPv4 { try socket.set(CInt(IPPROTO_IPV6), IPV6_V6ONLY, 1, "IPV6_V6ONLY") }
+        // On sockets of both families.
+        if mayComeLater { try socket.set(CInt(IPPROTO_IP), IP_FREEBIND, 1, "IP_FREEBIND") }
         try socket.bind(to: address)
         guard Glibc.listen(socket.descriptor.number, CInt(clamping: backlog)) == 0 else {
             throw .last("listen", "\(address)")

@@ -20,7 +20,22 @@ public enum Sysctl {
         return String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
+    /// Whether this process may write a setting's file.
+    public static func isWritable(_ name: String) -> Bool { unsafe access(path(name), W_OK) == 0 }
+
+    /// Whether it is a setting of an interface that can be made without its file.
+    public static func isOfInterface(_ name: String) -> Bool { InterfaceSetting(name, "0") != nil }
+
+    /// Makes a setting; where its file may not be written, those of an interface are made through netlink.
     public static func set(_ name: String, to value: String) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            try writeFile(name, value)
+        } catch {
+            guard error.isWriteProtection, (try? setThroughNetlink(name, to: value)) == true else { throw error }
+        }
+    }
+
+    private static func writeFile(_ name: String, _ value: String) throws(SystemCallError) {
         let number = unsafe clinux_open(path(name), O_WRONLY, 0)
         guard number >= 0 else { throw SystemCallError("open", path(name), negative: number) }
         let descriptor = OwnedDescriptor(owning: number)

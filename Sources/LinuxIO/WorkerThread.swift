@@ -1,5 +1,6 @@
 /// Threads of our own: a name, a body, and the state that it owns.
 
+public import Bytes
 internal import CLinux
 internal import Glibc
 
@@ -37,11 +38,29 @@ public struct WorkerThread: ~Copyable, Sendable {
         _ = try launch(name, stackSize, isDetached: true, body)
     }
 
+    /// As `startDetached`, with a state that the thread owns.
+    static func startDetached<State: ~Copyable & Sendable>(
+        name: String, owning state: consuming State, _ body: @escaping @Sendable (consuming State) -> Void
+    ) throws(SystemCallError) {
+        let parcel = Parcel(state)
+        try startDetached(name: name) { body(parcel.open()) }
+    }
+
     /// Waits until the thread has ended.
     public consuming func join() {
         isJoined = true
         let result = pthread_join(identity, nil)
         precondition(result == 0, "a thread joined itself")
+    }
+
+    /// Has the calling thread do nothing for a while.
+    public static func sleep(_ time: Interval) {
+        let end = Clock.now() + time
+        while true {
+            let left = end - Clock.now()
+            guard left > .zero else { return }
+            usleep(useconds_t(clamping: min(left, .milliseconds(900)).microseconds))
+        }
     }
 
     /// Lets the kernel wake the calling thread at most so much later than asked, instead of 50 µs.

@@ -18,6 +18,8 @@ public enum NetworkNotice: Hashable, Sendable, CustomStringConvertible {
     case otherRouter(interface: String, address: IPAddress)
     /// The gateway's own IPv6 default route leads back into a LAN.
     case around(interface: String, gateway: IPAddress?)
+    /// A setting of the kernel that has to be otherwise, and that this process may not write.
+    case setting(String, is: String, wanted: String)
     /// The fake addresses have become somebody's real ones.
     case conflict(String)
 
@@ -33,15 +35,23 @@ public enum NetworkNotice: Hashable, Sendable, CustomStringConvertible {
             "another router on \(interface): devices may leave by IPv6 through \(address)"
         case .around(let interface, let gateway):
             "an IPv6 route leads around the gateway: default \(gateway.map { "via \($0) " } ?? "")dev \(interface)"
+        case .setting(let name, let found, let wanted):
+            "the kernel's setting \(name) is \(found) and has to be \(wanted), and may not be written here: "
+                + "`sudo starshipd settings --config FILE` makes it"
         case .conflict(let text): text
         }
+    }
+
+    /// Whether it is about a setting that somebody with more rights can make.
+    public var isSetting: Bool {
+        if case .setting = self { true } else { false }
     }
 }
 
 extension NetworkSetup {
     func notices(_ plan: NetworkPlan, _ machine: KernelNetwork) throws(NetworkError) -> [NetworkNotice] {
         var notices = NetworkNotice.of(plan, machine)
-        guard plan.setup == .gateway, let rules = try Commands.listing("ruleset") else { return notices }
+        guard plan.setup == .gateway, let rules = try Commands.listing(.ruleset) else { return notices }
         let lan = plan.lan.map(\.interface)
         let legacy = LegacyTables.read()
         let ports = [plan.dnsPort, plan.pagePort].compactMap(\.self)

@@ -5,7 +5,7 @@ import LinuxIO
 
 extension NetworkSetup {
     /// How a step is taken back.
-    private enum Inverse {
+    enum Inverse {
         case lines([String], isIPv4: Bool)
         case firewall(String)
         case setting(String, String)
@@ -31,7 +31,11 @@ extension NetworkSetup {
     ) throws(NetworkError) -> [String] {
         let saved = try SavedState.read(statePath)
         let changes = NetworkChanges(from: machine, to: script, former: saved.addresses)
-        let settings = Settings.pending(script.settings, saved)
+        let pending = Settings.pending(script.settings, saved)
+        let settings = pending.filter { $0.setting.isOurs(script.tunnel?.name) }
+        protected = pending.filter { !$0.setting.isOurs(script.tunnel?.name) }.map {
+            .setting($0.setting.name, is: $0.current, wanted: $0.setting.value)
+        }
         var inverses: [Inverse] = []
         var done: [String] = []
         do throws(NetworkError) {
@@ -55,7 +59,7 @@ extension NetworkSetup {
     }
 
     /// What has to be remembered before anything is changed.
-    private static func saving(
+    static func saving(
         _ saved: SavedState, _ settings: [Settings.Pending], _ script: NetworkScript, _ machine: KernelNetwork
     ) -> SavedState {
         var state = saved
@@ -74,7 +78,7 @@ extension NetworkSetup {
         return state
     }
 
-    private func set(
+    func set(
         _ settings: [Settings.Pending], _ inverses: inout [Inverse], _ done: inout [String]
     ) throws(NetworkError) {
         for pending in settings {
@@ -84,7 +88,7 @@ extension NetworkSetup {
             }
             inverses.append(.setting(pending.setting.name, pending.current))
             do throws(SystemCallError) {
-                try Sysctl.set(pending.setting.name, to: pending.setting.value)
+                try SystemTools.set(pending.setting.name, to: pending.setting.value)
             } catch {
                 throw .system(error)
             }
@@ -93,14 +97,14 @@ extension NetworkSetup {
     }
 
     /// Puts back what an earlier plan wanted and this one does not.
-    private func forget(
+    func forget(
         _ obsolete: [SavedState.Setting], of state: SavedState, _ inverses: inout [Inverse], _ done: inout [String]
     ) throws(NetworkError) {
         guard !obsolete.isEmpty else { return }
         for setting in Settings.ours(obsolete) {
             inverses.append(.setting(setting.name, setting.ours))
             do throws(SystemCallError) {
-                try Sysctl.set(setting.name, to: setting.original)
+                try SystemTools.set(setting.name, to: setting.original)
             } catch {
                 throw .system(error)
             }
@@ -132,11 +136,11 @@ extension NetworkSetup {
         if text != firewall {
             let table = "table inet \(NetworkNames.firewallTable)"
             // What a crash has left comes back as it was listed.
-            let former = firewall.isEmpty ? try Commands.listing(table) ?? "" : firewall
+            let former = firewall.isEmpty ? try Commands.listing(.ownTable) ?? "" : firewall
             try Commands.firewall(text + lending)
             inverses.append(.firewall(firewall.isEmpty ? FirewallText.removal + former : firewall))
             firewall = text
-            firewallListing = try Commands.listing(table)
+            firewallListing = try Commands.listing(.ownTable)
             done.append("nft \(table)")
         } else if wanted != lent {
             try Commands.firewall(FirewallText.forgetting + lending)
@@ -146,17 +150,25 @@ extension NetworkSetup {
     }
 
     /// Takes steps back, the last one first; what cannot be taken back is left to the next cleanup.
-    private mutating func takeBack(_ inverses: [Inverse]) {
+    mutating func takeBack(_ inverses: [Inverse]) {
         for inverse in inverses.reversed() {
             switch inverse {
             case .lines(let lines, let isIPv4): Commands.force(lines, isIPv4: isIPv4)
             case .firewall(let text):
                 try? Commands.firewall(text)
                 firewall = ""
-            case .setting(let name, let value): try? Sysctl.set(name, to: value)
+            case .setting(let name, let value): try? SystemTools.set(name, to: value)
             case .state(let state): try? state.write(statePath)
             }
         }
+    }
+}
+
+extension NetworkScript.Setting {
+    /// Whether this process makes it: those of its own device it can make without their files, and nobody has to know what
+    /// they were.
+    fileprivate func isOurs(_ tunnel: String?) -> Bool {
+        Sysctl.isWritable(name) || tunnel.map { name.contains("/conf/\($0)/") } == true && Sysctl.isOfInterface(name)
     }
 }
 

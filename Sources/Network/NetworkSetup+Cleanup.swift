@@ -55,7 +55,7 @@ extension NetworkSetup {
     /// Where nft(8) is not installed, there is no table either.
     private static func removeFirewall() throws(NetworkError) {
         do throws(NetworkError) {
-            guard try Commands.listing("table inet \(NetworkNames.firewallTable)") != nil else { return }
+            guard try Commands.listing(.ownTable) != nil else { return }
             try Commands.firewall(FirewallText.removal)
         } catch {
             if case .system(let failure) = error, failure.errno == .noSuchFile { return }
@@ -64,11 +64,11 @@ extension NetworkSetup {
     }
 
     /// Puts settings back that still have our value; others' wishes stay.
-    private static func restore(_ saved: SavedState) -> [NetworkError] {
+    static func restore(_ saved: SavedState) -> [NetworkError] {
         var failures: [NetworkError] = []
         for setting in Settings.ours(saved.settings) {
             do throws(SystemCallError) {
-                try Sysctl.set(setting.name, to: setting.original)
+                try SystemTools.set(setting.name, to: setting.original)
             } catch {
                 failures.append(.system(error))
             }

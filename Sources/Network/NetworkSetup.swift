@@ -20,8 +20,11 @@ public struct NetworkSetup: ~Copyable {
     public internal(set) var plan: NetworkPlan?
     /// What the firewall was given, and what it shows of it.
     var firewall = ""
-    var firewallListing: String?
+    /// What nft(8) showed of our table when it was made, without the elements of its sets; nil: there is none.
+    public internal(set) var firewallListing: String?
     var lent: [NetworkPlan.Lent] = []
+    /// Settings that are not as they should be and that this process may not make.
+    var protected: [NetworkNotice] = []
     /// Connections that `host` found; later ones have their marks.
     var standing: StandingConnections?
 
@@ -43,11 +46,15 @@ public struct NetworkSetup: ~Copyable {
         guard machine.link(plan.tunnel) != nil else { throw .noTunnel(plan.tunnel) }
         if plan.setup == .host, standing == nil { standing = try Self.standingConnections() }
         let script = NetworkScript(plan, on: machine, standing: standing ?? StandingConnections())
+        // Whoever asks for the same plan again (a reload) wants what others have changed made good, too.
+        if firewallListing != nil, try Commands.listing(.ownTable) != firewallListing {
+            firewall = ""
+        }
         var report = Report()
         report.done = try carryOut(script, on: machine, lent: plan.lent)
         if !report.done.isEmpty { Self.forgetStranded(plan, on: machine) }
         self.plan = plan
-        report.notices = try notices(plan, machine)
+        report.notices = protected + (try notices(plan, machine))
         return report
     }
 
@@ -58,11 +65,11 @@ public struct NetworkSetup: ~Copyable {
         guard let plan, plan.setup != .none else { return Report() }
         let machine = try Self.machine()
         let script = NetworkScript(plan, on: machine, standing: standing ?? StandingConnections())
-        if try Commands.listing("table inet \(NetworkNames.firewallTable)") != firewallListing { firewall = "" }
+        if try Commands.listing(.ownTable) != firewallListing { firewall = "" }
         var report = Report()
         report.done = try carryOut(script, on: machine, lent: plan.lent)
         if !report.done.isEmpty { Self.forgetStranded(plan, on: machine) }
-        report.notices = try notices(plan, machine)
+        report.notices = protected + (try notices(plan, machine))
         return report
     }
 
@@ -82,16 +89,16 @@ public struct NetworkSetup: ~Copyable {
         do throws(SystemCallError) { return try KernelNetwork.read() } catch { throw .system(error) }
     }
 
-    private static func standingConnections() throws(NetworkError) -> StandingConnections {
+    static func standingConnections() throws(NetworkError) -> StandingConnections {
         do throws(SystemCallError) {
-            return StandingConnections(reading: try Tool.run("ss", ["-Htan"], input: "").output)
+            return StandingConnections(reading: try SystemTools.run(.connections).output)
         } catch {
             throw .system(error)
         }
     }
 
     /// A name becomes a word of a line of ip(8), of nft(8) and of a path.
-    private static func validate(_ plan: NetworkPlan) throws(NetworkError) {
+    static func validate(_ plan: NetworkPlan) throws(NetworkError) {
         for name in [plan.tunnel] + plan.lan.map(\.interface) + plan.uplinks {
             let isSafe = name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !"\"'\\/*;{}#$,".utf8.contains($0) }
             guard isSafe, (1...15).contains(name.utf8.count), name != ".", name != "..", !name.hasPrefix("-") else {

@@ -71,10 +71,10 @@ struct SavedState: Equatable {
             guard !line.isEmpty, !line.hasPrefix("#") else { continue }
             let words = line.split(separator: " ").map(String.init)
             switch words.first {
-            case "setting" where words.count == 4:
+            case "setting" where words.count == 4 && Self.isSetting(words[1], words[2], words[3]):
                 settings.append(
                     Setting(name: words[1], original: words[2] == "-" ? "" : words[2], ours: words[3]))
-            case "link" where words.count == 4 && Int(words[2]) != nil:
+            case "link" where words.count == 4 && Int(words[2]) != nil && !words[1].hasPrefix("-"):
                 links.append(Link(name: words[1], mtu: Int(words[2]) ?? 0, isUp: words[3] == "up"))
             case "address" where words.count == 3:
                 guard let address = IPAddress(parsing: words[2]) else { fallthrough }
@@ -82,6 +82,16 @@ struct SavedState: Equatable {
             default: throw .savedState(path, line: index + 1)
             }
         }
+    }
+
+    /// Whether it is a setting of the network with a number for a value: root writes back what stands here, and the file
+    /// may be that of a daemon with fewer rights.
+    private static func isSetting(_ name: String, _ original: String, _ ours: String) -> Bool {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        let isNumber = { (text: String) in text.utf8.count <= 10 && text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } }
+        return parts.count >= 3 && parts[0] == "net" && ["ipv4", "ipv6"].contains(parts[1])
+            && !parts.contains { $0.isEmpty || $0 == "." || $0 == ".." }
+            && (original == "-" || isNumber(original)) && isNumber(ours)
     }
 
     /// Reads the file; there is none when nothing of ours is left.

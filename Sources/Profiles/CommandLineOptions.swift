@@ -8,20 +8,36 @@ internal import Bytes
 /// The arguments as a value.
 public struct CommandLineOptions: Equatable, Sendable {
     public var command: Command
-    /// The configuration file; empty for `help`, `version` and `cleanup` alone.
+    /// The configuration file; empty for `help`, `version`, `cleanup` and `dhcp-probe` alone.
     public var configuration = ""
     /// What `explain` is asked; nil for every other command.
     public var question: Question?
     public var capture: Capture?
     public var upstream: UpstreamOverride?
+    /// `settings` runs just before a start: all that the start reads is read first, and what is wrong is the start's to say.
+    public var isBeforeStart = false
+    /// Whether the program gives up what it does not need once it runs; off for looking into it alone.
+    public var isLockedDown = true
+    /// The directory of the lab's state that `check` and `plan` are to read besides the file.
+    public var state: String?
+    /// The interface that `dhcp-probe` asks on; empty for every other command.
+    public var interface = ""
 
     public enum Command: String, CaseIterable, Sendable {
         case run
         case check
         /// Says what would become of a flow, and why.
         case explain
+        /// Says what a start would change in the machine's network.
+        case plan
         /// Undoes what a run that was killed has left in the machine's network.
         case cleanup
+        /// Makes the kernel's settings, for a daemon that may not.
+        case settings
+        /// Does what is to be done after a service has ended.
+        case ended
+        /// Asks a link whether a DHCP server is on it.
+        case probeDHCP = "dhcp-probe"
         case version
         case help
     }
@@ -49,8 +65,7 @@ public struct CommandLineOptions: Equatable, Sendable {
 
 /// Arguments that ask for nothing that there is; the program ends with `exitCode`.
 public struct UsageError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// EX_USAGE of sysexits(3).
-    public static let exitCode: Int32 = 64
+    public static let exitCode = ExitCode.usage.rawValue
 
     public var message: String
     public var hint: String?
@@ -61,9 +76,9 @@ public struct UsageError: Error, Equatable, Sendable, CustomStringConvertible {
 extension CommandLineOptions {
     private static let valued = [
         "--config", "--capture", "--capture-filter", "--capture-snap", "--capture-size", "--capture-files",
-        "--upstream", "--upstream-file", "--from",
+        "--upstream", "--upstream-file", "--from", "--state",
     ]
-    private static let flags = ["--udp"]
+    private static let flags = ["--udp", "--before-start", "--no-lockdown"]
 
     /// Reads the arguments without the program's name.
     public static func parse(_ arguments: [String]) throws(UsageError) -> CommandLineOptions {
@@ -118,7 +133,8 @@ extension CommandLineOptions {
         let near = NearMiss.suggestion(for: word, among: Command.allCases.map(\.rawValue))
         throw UsageError(
             message: "unknown command",
-            hint: near.map { "did you mean `\($0)`?" } ?? "run, check, explain, cleanup, version or help")
+            hint: near.map { "did you mean `\($0)`?" }
+                ?? "run, check, plan, explain, cleanup, settings, ended, dhcp-probe, version or help")
     }
 
     private static func unknown(_ name: String) -> UsageError {
@@ -131,10 +147,12 @@ extension CommandLineOptions {
     /// The options that a command has besides those of its own.
     private static func options(of command: Command) -> [String] {
         switch command {
-        case .run: valued.filter { $0 != "--from" }
-        case .check: ["--config", "--upstream"]
+        case .run: valued.filter { $0 != "--from" && $0 != "--state" } + ["--no-lockdown"]
+        case .check, .plan: ["--config", "--upstream", "--state"]
         case .explain: ["--config", "--from", "--udp"]
-        case .cleanup, .version, .help: []
+        case .settings: ["--config", "--before-start"]
+        case .ended: ["--config"]
+        case .cleanup, .probeDHCP, .version, .help: []
         }
     }
 
@@ -144,10 +162,11 @@ extension CommandLineOptions {
         }
         let allowed = Self.options(of: command)
         if let other = arguments.values.keys.sorted().first(where: { !allowed.contains($0) }) {
-            let home = ["--from", "--udp"].contains(other) ? "explain" : "run"
+            let homes = ["--from": "explain", "--udp": "explain", "--before-start": "settings", "--state": "check"]
+            let home = homes[other] ?? "run"
             throw UsageError(message: "\(other) is for `\(home)`")
         }
-        if command == .check, arguments.values["--config"] == nil, !arguments.plain.isEmpty {
+        if command == .check || command == .plan, arguments.values["--config"] == nil, !arguments.plain.isEmpty {
             arguments.values["--config"] = arguments.plain.removeFirst()
         }
         if command == .explain {
@@ -156,12 +175,22 @@ extension CommandLineOptions {
                 arguments.plain.removeFirst(), from: arguments.values["--from"],
                 isUDP: arguments.values["--udp"] != nil)
         }
+        if command == .probeDHCP {
+            guard let name = arguments.plain.first, Section.isInterface(name) else {
+                throw UsageError(message: "dhcp-probe wants the name of an interface", hint: "such as eth1")
+            }
+            arguments.plain.removeFirst()
+            interface = name
+        }
         guard arguments.plain.isEmpty else {
             throw UsageError(message: "one argument too many", hint: "options begin with --")
         }
-        guard command != .cleanup else { return }
+        guard command != .cleanup, command != .probeDHCP else { return }
         guard let file = arguments.values["--config"] else { throw UsageError(message: "--config FILE is missing") }
         configuration = file
+        isBeforeStart = arguments.values["--before-start"] != nil
+        isLockedDown = arguments.values["--no-lockdown"] == nil
+        state = arguments.values["--state"]
         try takeCapture(arguments.values)
         try takeUpstream(arguments.values)
     }
@@ -222,9 +251,12 @@ extension CommandLineOptions {
     /// What `--help` prints.
     public static let help = """
         usage: starshipd [run] --config FILE [options]
-               starshipd check FILE
+               starshipd check FILE [--state DIRECTORY]
+               starshipd plan FILE [--state DIRECTORY]
                starshipd explain HOST[:PORT] [--from ADDRESS] [--udp] --config FILE
                starshipd cleanup
+               starshipd settings | ended --config FILE
+               starshipd dhcp-probe INTERFACE
                starshipd --version | --help
 
           --config FILE          the configuration, JSON5 (Configs/ has examples)
@@ -236,13 +268,24 @@ extension CommandLineOptions {
           --capture-snap N       the first N octets of each packet (262144)
           --capture-size SIZE    begin a new file after SIZE (64MiB)
           --capture-files N      keep the newest N files (4)
+          --no-lockdown          keep all rights and system calls, for debuggers; never in service
 
-        check reads a configuration and says what it means, or what is wrong with it.
+        check reads a configuration and says what it means, or what is wrong with it; with --state the lab's
+        state in a copy of its directory, too.
+        plan prints what a start would change in the machine's network, as commands, and does nothing.
         explain says what becomes of a flow to HOST: which rule decides, with its file and line, who learns
         the name, what DNS answers, and where the flow goes. --from is the device's address.
         cleanup removes every rule, route, table and address that a run which was killed has left.
+        settings makes the kernel's settings that FILE needs (forwarding, rp_filter, redirects), as root,
+        for a daemon that may not; /run/starship-settings.state keeps what they were. --before-start is for
+        the unit: a wrong FILE is left to the start to tell.
+        ended is for the unit too: it puts settings back after a wanted end, and after a crash it does what
+        network.whenDown says.
 
-        Exit codes: 0 ended as told, 1 failed, 64 wrong arguments, 78 wrong configuration.
+        dhcp-probe asks for ten seconds whether a DHCP server answers on a link, and names those that do.
+
+        Exit codes:
+        \(ExitCode.table.split(separator: "\n").joined(separator: "\n"))
 
         """
 }

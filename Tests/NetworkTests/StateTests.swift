@@ -31,6 +31,20 @@ import Testing
         }
     }
 
+    /// Root writes back what stands in the file, and the daemon that may have written it has fewer rights.
+    @Test(
+        "a file can't have anything but settings of the network written",
+        arguments: [
+            "setting net/ipv4/../../kernel/core_pattern 0 1", "setting kernel/sysrq 0 1", "setting /etc/passwd 0 1",
+            "setting net/ipv4/ip_forward |/bin/sh 1", "setting net/ipv4/ip_forward 0 1;2", "setting net/core/bpf 0 1",
+            "setting net//ip_forward 0 1", "setting net/ipv4 0 1", "link --force 1500 up",
+        ])
+    func refusesForeignSettings(line: String) {
+        #expect(throws: NetworkError.savedState("state", line: 1)) {
+            try SavedState(parsing: "\(line)\n", path: "state")
+        }
+    }
+
     @Test("fake addresses conflict with what is real, and with nothing else")
     func conflicts() {
         let plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names)])

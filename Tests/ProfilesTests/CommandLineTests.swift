@@ -23,6 +23,15 @@ struct CommandLineTests {
         #expect(options.configuration == "c")
     }
 
+    @Test("check and plan take the lab's state, which a start finds by itself", arguments: ["check", "plan"])
+    func state(command: String) throws {
+        let options = try CommandLineOptions.parse([command, "c", "--state", "/var/tmp/copy"])
+        #expect(options.command.rawValue == command)
+        #expect(options.configuration == "c")
+        #expect(options.state == "/var/tmp/copy")
+        #expect(throws: UsageError.self) { try CommandLineOptions.parse(["--config", "c", "--state", "x"]) }
+    }
+
     @Test("help and version win over everything else")
     func information() throws {
         #expect(try CommandLineOptions.parse(["--help"]).command == .help)
@@ -54,12 +63,21 @@ struct CommandLineTests {
         #expect(file.upstream == .file("/run/u"))
     }
 
+    @Test("only a run can be left unlocked, and none is by itself")
+    func lockdown() throws {
+        #expect(try CommandLineOptions.parse(["--config", "c"]).isLockedDown)
+        #expect(try !CommandLineOptions.parse(["--config", "c", "--no-lockdown"]).isLockedDown)
+        #expect(throws: UsageError.self) { try CommandLineOptions.parse(["check", "c", "--no-lockdown"]) }
+        #expect(throws: UsageError.self) { try CommandLineOptions.parse(["--config", "c", "--no-lockdown=yes"]) }
+    }
+
     @Test("help names every option")
     func help() {
         for option in [
             "--config", "--capture", "--capture-filter", "--capture-snap", "--capture-size", "--capture-files",
             "--upstream",
-            "--upstream-file", "--version", "--help", "check", "explain", "--from", "--udp", "cleanup",
+            "--upstream-file", "--version", "--help", "check", "explain", "--from", "--udp", "cleanup", "settings",
+            "ended", "--before-start", "--no-lockdown", "plan", "--state",
         ] {
             #expect(CommandLineOptions.help.contains(option))
         }
@@ -70,13 +88,17 @@ struct CommandLineTests {
         "wrong arguments are refused with what was meant",
         arguments: [
             ([], "--config FILE is missing"), (["runn"], "did you mean `run`?"),
-            (["start"], "run, check, explain, cleanup, version or help"),
+            (["start"], "run, check, plan, explain, cleanup, settings, ended, dhcp-probe, version or help"),
             (["--confg", "c"], "did you mean --config?"), (["--config"], "--config wants a value"),
             (["--config="], "--config wants a value"),
             (["--config", "a", "--config", "b"], "--config stands twice"),
             (["--config", "a", "b"], "one argument too many"),
             (["check", "a", "b"], "one argument too many"), (["check"], "--config FILE is missing"),
             (["check", "a", "--capture", "x"], "--capture is for `run`"),
+            (["settings"], "--config FILE is missing"),
+            (["--config", "a", "--before-start"], "--before-start is for `settings`"),
+            (["ended", "--config", "a", "b"], "one argument too many"),
+            (["settings", "--config", "a", "--upstream", "http://h:1"], "--upstream is for `run`"),
             (["--config", "c", "--capture-snap", "96"], "without --capture FILE"),
             (["--config", "c", "--capture", "x", "--capture-snap", "39"], "from 40 to 262144"),
             (["--config", "c", "--capture", "x", "--capture-snap", "+96"], "from 40 to 262144"),
@@ -91,6 +113,25 @@ struct CommandLineTests {
         guard let error = #expect(throws: UsageError.self, performing: { try CommandLineOptions.parse(arguments) })
         else { return }
         #expect(error.description.contains(words), "\(error)")
+    }
+
+    @Test("settings and ended read their file")
+    func unitSteps() throws {
+        let settings = try CommandLineOptions.parse(["settings", "--config", "/etc/starship/starship.json5"])
+        #expect(settings.command == .settings && settings.configuration == "/etc/starship/starship.json5")
+        #expect(!settings.isBeforeStart)
+        #expect(try CommandLineOptions.parse(["settings", "--before-start", "--config", "c"]).isBeforeStart)
+        #expect(try CommandLineOptions.parse(["ended", "--config=c"]).command == .ended)
+    }
+
+    @Test("every exit code is in the help, with what it means")
+    func exitCodes() {
+        for code in ExitCode.allCases {
+            #expect(CommandLineOptions.help.contains("\(code.rawValue)  \(code.meaning)\n"), "\(code)")
+            // systemd's own begin at 200 (systemd.exec(5)), signals of shells at 128.
+            #expect(code.rawValue < 128)
+        }
+        #expect(CommandLineOptions.help.hasSuffix("\n"))
     }
 
     @Test("wrong arguments end the program with 64")

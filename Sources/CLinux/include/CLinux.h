@@ -7,6 +7,8 @@
 
 #include "Datagrams.h"
 #include "FullScreen.h"
+#include "Lockdown.h"
+#include "Packets.h"
 
 #include <linux/fib_rules.h>
 #include <linux/if_tun.h>
@@ -74,6 +76,9 @@ int clinux_clock_is_synchronised(void);
  * reads them, or a negative errno. */
 int clinux_signals(const int *numbers, int count);
 
+/* Ends this process by a signal, as if it had never been blocked or handled. */
+_Noreturn void clinux_end_by_signal(int number);
+
 /* Ignores SIGPIPE in the whole process: a closed peer is an error of its write. */
 void clinux_ignore_broken_pipes(void);
 
@@ -120,6 +125,9 @@ void clinux_tune_malloc(int arenas, int trim_threshold);
 
 /* Gives free memory of malloc back to the system. */
 void clinux_trim_malloc(void);
+
+/* Gives back the mapped pages of code and constants; what is still used comes back from the page cache when it is. */
+void clinux_release_code(void);
 
 /* How many processors this process may run on; 1 where the kernel does not say, or has more than 1,024. */
 int clinux_processors(void);
