@@ -17,7 +17,7 @@ extension Administrator {
         return ControlAnswer(
             .members([
                 "version": .string(version), "gateway": .string(keys.gateway),
-                "uptime": .integer(Int(Clock.unixTime().seconds - startedAt.seconds)),
+                "uptime": .integer(Int(uptime.nanoseconds / 1_000_000_000)),
                 "profile": activeJSON(gateway), "upstream": Self.json(plan.active.upstream),
                 "health": healthJSON(of: plan.active.id), "uplink": uplinkJSON, "groups": groupsJSON,
                 "decrypts": decryptsJSON(plan.active.id, gateway), "traffic": traffic,
@@ -36,13 +36,15 @@ extension Administrator {
                 "memory": .members([
                     "residentKiB": .integer(status.residentKiB), "bufferBytes": .integer(status.bufferBytes),
                 ]),
-                "descriptors": .integer(status.descriptors),
+                "descriptors": .integer(status.descriptors), "limits": .array(limits(status).map(Self.json)),
                 "connectivity": .string(plan.effective.configuration.phones.connectivity.rawValue),
-                "notices": .strings(notices(status)), "insists": .strings(status.insists),
+                "peers": peersJSON, "notices": .strings(notices(status)), "insists": .strings(status.insists),
                 "clock": .members(["synchronised": .boolean(clock.isSynchronised)]),
                 "resolvers": .strings(gateway.resolvers.map(\.description)),
+                "lockdown": lockdownJSON,
                 "mark": mark.map { .integer(Int($0)) } ?? .null,
-                "reasons": Self.json(status.tally.reasons), "counters": Self.json(status.counters),
+                "reasons": Self.json(status.tally.reasons),
+                "counters": Self.json(status.counters.merging(doors.hits, uniquingKeysWith: +)),
             ]))
     }
 
@@ -70,11 +72,12 @@ extension Administrator {
     /// Everything that is not as it should be.
     private func notices(_ status: GatewayStatus) -> [String] {
         var notices = store.recovered + plan.effective.notices + status.notices
+        notices += (lockdown?.missing ?? []).map { "the lock-down lacks \($0)" }
         if let trouble = store.trouble { notices.append("switches are not kept: \(trouble)") }
         if !plan.needsRestart.isEmpty {
             notices.append("the file has changes that need a restart: \(plan.needsRestart.joined(separator: ", "))")
         }
-        return notices
+        return notices + peerNotices
     }
 
     var mark: UInt32? {

@@ -42,6 +42,8 @@ struct StatusText {
         lines.add("mode", mode)
         lines.add("from", found["profile"]["source"].text.map { $0 == "file" ? "the file" : "the lab's store" })
         lines.add("gateway", gateway)
+        lines.add("lock-down", lockdown)
+        for peer in found["peers"].elements { lines.add("peer", self.peer(peer)) }
     }
 
     private func addLoad(to lines: inout LabelledLines) {
@@ -56,6 +58,7 @@ struct StatusText {
 
     private func addTrouble(to lines: inout LabelledLines) {
         lines.add("refusals", reasons)
+        for limit in found["limits"].elements { lines.add("limit", Self.limit(limit)) }
         if found["clock"]["synchronised"].flag == false {
             lines.add("clock", "not synchronised: signed links can't be checked")
         }
@@ -112,6 +115,25 @@ struct StatusText {
         return parts.joined(separator: ", ")
     }
 
+    /// Whether it holds; what it lacks stands among the notices.
+    private var lockdown: String? {
+        guard let holds = found["lockdown"]["holds"].flag else { return nil }
+        guard holds else { return "not whole" }
+        let rights = found["lockdown"]["capabilities"].text ?? "none"
+        return "holds; rights left: \(rights)"
+            + (found["lockdown"]["systemCalls"].integer.map { ", \($0) system calls" } ?? "")
+    }
+
+    /// `lab-2 (192.168.50.3:10801), heard 1 s ago, has everything`.
+    private func peer(_ peer: Found) -> String {
+        let place = peer["address"].text.map { " (\($0))" } ?? ""
+        let heard = peer["lastHeard"].integer.map { "heard \(Moment.span(max(0, moment.now - Int64($0)))) ago" }
+        let behind = peer["behind"].integer ?? 0
+        let cause = peer["cause"].text.map { ": \($0)" } ?? ""
+        return (peer["id"].text ?? "?") + place + ", " + (heard ?? "not heard since the start") + ", "
+            + (behind == 0 ? "has everything" : "\(behind) items behind") + cause
+    }
+
     private func counts(_ key: String, _ names: [(key: String, words: String)]) -> String {
         names.compactMap { name in found[key][name.key].integer.map { "\($0) \(name.words)" } }.joined(separator: ", ")
     }
@@ -130,6 +152,15 @@ struct StatusText {
         guard let revision = found["pending"]["revision"].integer else { return nil }
         let end = found["pending"]["until"].integer.map { " at \(moment.end($0))" } ?? ""
         return "revision \(revision) is taken back\(end), unless `starshipctl confirm` keeps it"
+    }
+
+    /// `flows: 65536 of 65536, reached 12 times`; nil for a bound that is far, and was never reached.
+    private static func limit(_ limit: Found) -> String? {
+        guard let name = limit["limit"].text, let used = limit["used"].integer, let bound = limit["of"].integer,
+            let hits = limit["hits"].integer, hits > 0 || used >= bound - bound / 10
+        else { return nil }
+        let words = name.replacing("_", with: " ")
+        return "\(words): \(used) of \(bound)" + (hits > 0 ? ", reached \(hits) times" : "")
     }
 
     /// The most frequent reasons first, those of one count by name.

@@ -6,8 +6,12 @@
 public import Bytes
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 public enum ChangeLock {
+    /// The descriptor of the lock that is held, for a companion's tools; -1 without one.
+    static let held = Atomic<CInt>(-1)
+
     /// Does something while nobody else, and no tool of anybody else's, is at it; waits for them, but not for ever.
     ///
     /// The lock is on a directory, which is made if it is missing. Where that is not to be had, there is no lock.
@@ -16,11 +20,15 @@ public enum ChangeLock {
     ) throws(Failure) -> Result {
         _ = unsafe mkdir(directory, 0o755)
         let number = unsafe clinux_open(directory, O_RDONLY | O_DIRECTORY, 0)
-        defer { if number >= 0 { _ = close(number) } }
+        defer {
+            held.store(-1, ordering: .relaxed)
+            if number >= 0 { _ = close(number) }
+        }
         if number >= 0 {
             _ = fcntl(number, F_SETFD, 0)
             let end = Clock.now() + limit
             while flock(number, LOCK_EX | LOCK_NB) != 0, Clock.now() < end { usleep(2000) }
+            held.store(number, ordering: .relaxed)
         }
         return try body()
     }

@@ -8,10 +8,9 @@ enum Commands {
     /// Returns how many were done and, when not all, why.
     static func batch(_ lines: [String], isIPv4: Bool) -> (done: Int, error: NetworkError?) {
         guard !lines.isEmpty else { return (0, nil) }
-        let arguments = [isIPv4 ? "-4" : "-6", "-batch", "-"]
         let outcome: Tool.Outcome
         do throws(SystemCallError) {
-            outcome = try Tool.run("ip", arguments, input: lines.map { "\($0)\n" }.joined())
+            outcome = try SystemTools.run(.batch(lines, isIPv4: isIPv4, isForced: false))
         } catch {
             // How far a killed program has come nobody knows: all lines count as done, and taking back what is
             // not there harms nothing.
@@ -20,7 +19,7 @@ enum Commands {
         guard outcome.status != 0 else { return (lines.count, nil) }
         let line = failedLine(outcome.errors)
         let text = line.flatMap { lines.indices.contains($0 - 1) ? lines[$0 - 1] : nil } ?? ""
-        let name = (["ip"] + arguments.dropLast()).joined(separator: " ")
+        let name = "ip \(isIPv4 ? "-4" : "-6") -batch"
         return (
             line.map { $0 - 1 } ?? lines.count,
             .command(name, line: line, text: text, words: words(of: outcome.errors))
@@ -31,13 +30,12 @@ enum Commands {
     @discardableResult
     static func force(_ lines: [String], isIPv4: Bool) -> NetworkError? {
         guard !lines.isEmpty else { return nil }
-        let arguments = [isIPv4 ? "-4" : "-6", "-force", "-batch", "-"]
         do throws(SystemCallError) {
-            let outcome = try Tool.run("ip", arguments, input: lines.map { "\($0)\n" }.joined())
+            let outcome = try SystemTools.run(.batch(lines, isIPv4: isIPv4, isForced: true))
             guard outcome.status != 0 else { return nil }
             let line = failedLine(outcome.errors)
             let text = line.flatMap { lines.indices.contains($0 - 1) ? lines[$0 - 1] : nil } ?? ""
-            let name = (["ip"] + arguments.dropLast()).joined(separator: " ")
+            let name = "ip \(isIPv4 ? "-4" : "-6") -force -batch"
             return .command(name, line: line, text: text, words: words(of: outcome.errors))
         } catch {
             return .system(error)
@@ -48,7 +46,7 @@ enum Commands {
     static func firewall(_ text: String) throws(NetworkError) {
         let outcome: Tool.Outcome
         do throws(SystemCallError) {
-            outcome = try Tool.run("nft", ["-f", "-"], input: text)
+            outcome = try SystemTools.run(.load(text))
         } catch {
             throw .system(error)
         }
@@ -64,10 +62,11 @@ enum Commands {
     }
 
     /// What nft(8) shows of a part of the rules, as a rule without the elements of sets; nil when there is no such part.
-    static func listing(_ part: String, withElements: Bool = false) throws(NetworkError) -> String? {
+    static func listing(
+        _ part: SystemVerb.ListedPart, withElements: Bool = false
+    ) throws(NetworkError) -> String? {
         do throws(SystemCallError) {
-            let arguments = (withElements ? ["list"] : ["-t", "list"]) + part.split(separator: " ").map(String.init)
-            let outcome = try Tool.run("nft", arguments, input: "")
+            let outcome = try SystemTools.run(.list(part, withElements: withElements))
             return outcome.status == 0 ? outcome.output : nil
         } catch {
             throw .system(error)

@@ -83,8 +83,7 @@ extension NetworkSetup {
     public func insistences() throws(NetworkError) -> [Insistence] {
         guard plan?.setup == .gateway else { return [] }
         var found: [Insistence] = []
-        for family in ["ipv4", "ipv6"] {
-            let set = "set inet \(NetworkNames.firewallTable) \(Insistence.name)_\(family)"
+        for set in [SystemVerb.ListedPart.insistsIPv4, .insistsIPv6] {
             found += Insistence.elements(of: try Commands.listing(set, withElements: true) ?? "")
         }
         return found.sorted { "\($0)" < "\($1)" }

@@ -13,6 +13,10 @@ enum LegacyTables {
         /// Where the kernel lists the tables that are in use.
         var list: String { self == .ipv4 ? "/proc/net/ip_tables_names" : "/proc/net/ip6_tables_names" }
         var tool: String { self == .ipv4 ? "iptables" : "ip6tables" }
+        /// Who may know what is in it, the more likely one first.
+        var savers: [SystemVerb.LegacyTool] {
+            self == .ipv4 ? [.iptablesLegacy, .iptables] : [.ip6tablesLegacy, .ip6tables]
+        }
         var table: String { self == .ipv4 ? "ip filter" : "ip6 filter" }
     }
 
@@ -36,12 +40,10 @@ enum LegacyTables {
 
     /// What the table holds, and the tool that changes it; where there is no other iptables, the plain name is the older.
     private static func listing(_ family: Family) -> (text: String, tool: String)? {
-        for tool in ["\(family.tool)-legacy", family.tool] {
-            guard let outcome = try? Tool.run("\(tool)-save", ["-t", "filter"], input: ""), outcome.status == 0 else {
-                continue
-            }
+        for tool in family.savers {
+            guard let outcome = try? SystemTools.run(.legacy(tool)), outcome.status == 0 else { continue }
             // The newer one shows its own rules, and warns that there are others.
-            if !outcome.errors.contains("-legacy tables present") { return (outcome.output, tool) }
+            if !outcome.errors.contains("-legacy tables present") { return (outcome.output, tool.rawValue) }
         }
         return nil
     }

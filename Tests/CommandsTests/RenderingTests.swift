@@ -23,6 +23,8 @@ struct RenderingTests {
         "devices":{"seen":12,"named":5,"assigned":3},"flows":{"open":120,"halfOpen":3,"udp":10},
         "traffic":{"up":1048576,"down":52428800,"upRate":30720,"downRate":0},
         "memory":{"residentKiB":31744,"bufferBytes":2097152},"descriptors":140,"connectivity":"direct",
+        "limits":[{"limit":"flows","used":120,"of":65536,"hits":0},{"limit":"half_open","used":3,"of":2048,"hits":7},
+        {"limit":"descriptors","used":930,"of":1024,"hits":0}],
         "notices":["ufw drops what devices send"],"insists":[],"clock":{"synchronised":false},\(more)
         "resolvers":["10.0.0.53"],"mark":1392508928,"reasons":{"reset":2,"refused by the upstream":12},"counters":{}}
         """
@@ -40,6 +42,7 @@ struct RenderingTests {
             "uplink":{"up":false,"words":"eth0 has no carrier"},"decrypts":{"issuer":"Whistle Root CA","refused":true},
             "groups":[{"profile":"lab","choose":"fallback","members":[{"id":"a","colour":"red"},
             {"id":"b","colour":"green"}],"chosen":"b"}],
+            "lockdown":{"holds":true,"capabilities":"net_admin","systemCalls":110,"missing":[]},
             """
         let shown = try rendered(.status, Self.status(health, more: more))
         #expect(
@@ -60,6 +63,7 @@ struct RenderingTests {
                 mode        domain, captures names
                 from        the file
                 gateway     lab-3, version 0.1.0, up 3 h 12 min
+                lock-down   holds; rights left: net_admin, 110 system calls
                 devices     12 seen, 5 named, 3 assigned
                 flows       120 open, 3 half-open, 10 of UDP
                 traffic     1.0 MiB up, 50 MiB down; now 30 KiB/s up, 0 B/s down
@@ -69,11 +73,23 @@ struct RenderingTests {
                             confirm` keeps it
                 resolvers   10.0.0.53
                 refusals    12 refused by the upstream, 2 reset
+                limit       half open: 3 of 2048, reached 7 times
+                limit       descriptors: 930 of 1024
                 clock       not synchronised: signed links can't be checked
                 notice      ufw drops what devices send
 
                 """)
         #expect(shown.exitCode == 2)
+    }
+
+    @Test("a lock-down that lacks something is told among the notices, and never called whole")
+    func notLockedDown() throws {
+        let more = """
+            "lockdown":{"holds":false,"capabilities":"none","systemCalls":null,"missing":["filter of system calls"]},
+            """
+        let shown = try rendered(.status, Self.status("null", more: more))
+        #expect(shown.text.contains("lock-down   not whole"))
+        #expect(!shown.text.contains("holds"))
     }
 
     @Test(
