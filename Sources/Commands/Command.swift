@@ -31,10 +31,16 @@ public enum Command: Equatable, Sendable {
     case choosePage(profile: String?, file: String)
     /// Shows the certificate of a profile's proxy, and writes it into a file.
     case authority(profile: String, file: String?)
+    /// The devices of the last days, and what each must undo before the gateway goes.
+    case leaving
     case schema
     /// A new key in a new file; nil: a name is made up.
     case keygen(file: String?)
     case lint(LintOrder)
+    /// Checks the machine and the configuration.
+    case doctor(DoctorOrder)
+    /// Writes what a bug report needs.
+    case report(DoctorOrder)
     /// The text is ready.
     case completion(String)
     /// The words that completion offers for this kind of argument.

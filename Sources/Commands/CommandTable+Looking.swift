@@ -14,9 +14,14 @@ extension CommandTable {
         CommandDescription(
             words: ["devices"], group: .looking,
             operands: [.init(name: "DEVICE", candidates: .devices, isOptional: true)],
+            options: [.init(name: "--leaving", summary: "those of the last 7 days, and what each must undo")],
             summary: "who is there, on which profile, until when", details: deviceNote,
             examples: ["starshipctl devices", "starshipctl devices pixel-7"],
             read: { arguments throws(ArgumentError) in
+                guard !arguments.has("--leaving") || arguments.operands.isEmpty else {
+                    throw arguments.error("found --leaving and a device; expected one of them")
+                }
+                if arguments.has("--leaving") { return .leaving }
                 guard let device = arguments.operands.first else { return .ask(.devices, .devices) }
                 return .ask(.device(try arguments.device(device)), .device)
             }),

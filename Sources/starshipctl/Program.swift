@@ -65,9 +65,12 @@ struct Program {
         case .watch: return try watch()
         case .choosePage(let profile, let file): return try choosePage(profile, file)
         case .authority(let profile, let file): return try showAuthority(of: profile, file)
+        case .leaving: return try showLeaving()
         case .schema: return print(ConfigurationSchema.text)
         case .keygen(let file): return try makeKey(file)
         case .lint(let order): return try lint(order)
+        case .doctor(let order): return doctor(order)
+        case .report(let order): return try report(order)
         case .candidates(let kind): return offer(kind)
         }
     }

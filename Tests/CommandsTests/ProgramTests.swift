@@ -1,5 +1,6 @@
 /// `starshipctl` itself, against a daemon that keeps to a script.
 
+import Foundation
 import Profiles
 import TestSupport
 import Testing
@@ -196,6 +197,30 @@ struct ProgramTests {
                     + #"{"to":"GET /v1/devices","status":200,"json":{"devices":[{"id":"stb"}]}}"#))
         #expect(try server.run(["completion", "--list", "profiles"]).output == "a\nb\n")
         #expect(try server.run(["completion", "--list", "devices"]).output == "stb\n")
+    }
+
+    @Test("before the gateway goes each device of the last 7 days is named with what it must undo")
+    func leaving() throws {
+        let day = 86_400
+        let now = Int(Date().timeIntervalSince1970)
+        let server = try ScriptedControl(
+            script(
+                #"{"to":"GET /v1/devices","status":200,"json":{"devices":["#
+                    + #"{"id":"pixel-7","name":"pixel-7","addresses":["10.9.0.23"],"profile":"qa","#
+                    + #""seen":\#(now - 6 * day)},"#
+                    + #"{"id":"10.9.0.4","addresses":["10.9.0.4"],"profile":"plain","seen":\#(now - 60)},"#
+                    + #"{"id":"stb","name":"stb","addresses":[],"profile":"plain","seen":null},"#
+                    + #"{"id":"long-gone","addresses":["10.9.0.5"],"profile":"qa","seen":\#(now - 8 * day)}]}},"#
+                    + #"{"to":"GET /v1/profiles/qa","status":200,"json":{"upstream":{"type":"http","kind":"charles"}}},"#
+                    + #"{"to":"GET /v1/profiles/plain","status":200,"json":{"upstream":{"type":"http","kind":"squid"}}}"#
+            ))
+        let lines = try server.run(["devices", "--leaving"]).output.split(separator: "\n")
+        #expect(lines.first { $0.hasPrefix("pixel-7") }?.hasSuffix("router, DNS, certificate of qa") == true)
+        #expect(lines.first { $0.hasPrefix("10.9.0.4") }?.hasSuffix("router, DNS") == true)
+        #expect(lines.contains { $0.hasPrefix("stb") })
+        #expect(!lines.contains { $0.contains("long-gone") || $0.contains("10.9.0.5") })
+        #expect(lines.contains { $0.contains("starshipctl ca PROFILE") })
+        #expect(try server.run(["devices", "pixel-7", "--leaving"]).status == ExitCode.usage)
     }
 
     @Test("a new key is in a new file of mode 0600, shown nowhere, and never written over")
