@@ -60,6 +60,7 @@ extension Administrator {
         case .flows(let question): return try flows(question, &gateway)
         case .explain(let question): return try explain(question)
         case .why(let device, let host): return try why(device, host, &gateway)
+        case .network: return network(gateway)
         case .startCapture(let wish): return try startCapture(wish, &gateway)
         case .stopCapture: return try stopCapture(&gateway)
         case .description: return try describe()
@@ -70,6 +71,7 @@ extension Administrator {
             return .stream(since: since)
         case .probe(let wish): return try probe(wish, &gateway)
         case .metrics: return metrics(&gateway)
+        case .hear(let peer): return try hear(peer, request, &gateway)
         }
     }
 }

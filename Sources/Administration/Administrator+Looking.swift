@@ -6,6 +6,7 @@ import Control
 import Devices
 import Gateway
 import LinuxIO
+import Network
 import Profiles
 import Routing
 
@@ -79,6 +80,16 @@ extension Administrator {
             return nil
         }
         return lists(of: devices.device(identity))
+    }
+
+    /// What is wanted of the machine's network, for whoever compares it with what there is.
+    func network(_ gateway: borrowing Gateway) -> ControlAnswer {
+        let intent = gateway.networkIntent
+        return ControlAnswer(
+            .members([
+                "plan": intent.plan.map { .strings($0.lines) } ?? .null,
+                "firewall": intent.firewall.map(JSON.string) ?? .null,
+            ]))
     }
 
     /// The OpenAPI description, from beside the configuration or where the package puts it.

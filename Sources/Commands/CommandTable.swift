@@ -7,7 +7,8 @@ internal import Routing
 /// The table, and reading by it.
 public enum CommandTable {
     static let commands: [CommandDescription] =
-        switching + lists + links + looking + wishes + health + linting + configuration + revisions + besides
+        switching + lists + links + looking + wishes + health + linting + diagnosis + configuration + revisions
+        + besides
 
     /// Reads the arguments without the program's name.
     public static func parse(_ arguments: [String]) throws(ArgumentError) -> Invocation {

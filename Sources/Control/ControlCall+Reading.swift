@@ -18,9 +18,11 @@ extension ControlCall {
         case ("devices", 2): return try device(request, path[2])
         case ("devices", 3): return try ofDevice(request, path[2], path[3])
         case ("config", 1): return try configuration(request)
+        case ("peers", 2): return try peer(request, path[2])
         case ("history", 1): return try get(request, .history)
         case ("diff", 1): return try get(request, .differences)
         case ("export", 1): return try get(request, .export)
+        case ("network", 1): return try get(request, .network)
         case ("openapi", 1): return try get(request, .description)
         case ("flows", 1): return try flows(request)
         case ("events", 1): return try events(request)
@@ -95,6 +97,13 @@ extension ControlCall {
         case .post, .other:
             throw methods(["GET", "HEAD", "PUT", "DELETE"])
         }
+    }
+
+    private static func peer(_ request: ControlRequest, _ id: String) throws(ControlError) -> ControlCall {
+        guard request.method == .put else { throw methods(["PUT"]) }
+        try check(request)
+        try wantJSON(request)
+        return .hear(peer: id)
     }
 
     private static func device(_ request: ControlRequest, _ device: String) throws(ControlError) -> ControlCall {

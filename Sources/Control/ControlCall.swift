@@ -38,6 +38,8 @@ public enum ControlCall: Equatable, Sendable {
     case flows(FlowQuestion)
     case explain(Explained)
     case why(device: String, host: String?)
+    /// What is wanted of the machine's network.
+    case network
     case startCapture(CaptureWish)
     case stopCapture
     case description
@@ -46,6 +48,8 @@ public enum ControlCall: Equatable, Sendable {
     case probe(ProbeWish)
     /// For Prometheus.
     case metrics
+    /// What another gateway of the lab has decided; the body is a `SharedUpdate`.
+    case hear(peer: String)
 
     /// Whom a switch moves.
     public enum Scope: Equatable, Sendable {

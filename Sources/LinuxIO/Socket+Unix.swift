@@ -96,7 +96,8 @@ extension Socket {
         return kill(owner, 0) < 0 && errno == ESRCH
     }
 
-    private var peerCredentials: PeerCredentials? {
+    /// Who is at the other end; for one that has connected, who listens there.
+    public var peerCredentials: PeerCredentials? {
         var peer = PeerCredentials(user: 0, group: 0, process: 0)
         let result = unsafe clinux_peer_credentials(descriptor.number, &peer.user, &peer.group, &peer.process)
         return result == 0 ? peer : nil

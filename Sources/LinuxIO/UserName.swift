@@ -5,6 +5,9 @@
 internal import Glibc
 
 public enum UserName {
+    /// The number of the user that this process acts as; 0 is root.
+    public static var own: UInt32 { geteuid() }
+
     /// The name of a user; nil where nobody has the number.
     public static func of(uid: UInt32) -> String? {
         var entry = unsafe passwd()

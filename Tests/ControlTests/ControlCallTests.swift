@@ -11,7 +11,8 @@ private typealias Call = ControlCall
 private let paths: [(path: String, allowed: [String])] = [
     ("/v1/status", ["GET", "HEAD"]), ("/v1/profiles", ["GET", "HEAD"]), ("/v1/devices", ["GET", "HEAD"]),
     ("/v1/history", ["GET", "HEAD"]), ("/v1/diff", ["GET", "HEAD"]), ("/v1/export", ["GET", "HEAD"]),
-    ("/v1/openapi", ["GET", "HEAD"]), ("/v1/flows", ["GET", "HEAD"]), ("/v1/explain", ["GET", "HEAD"]),
+    ("/v1/openapi", ["GET", "HEAD"]), ("/v1/network", ["GET", "HEAD"]), ("/v1/flows", ["GET", "HEAD"]),
+    ("/v1/explain", ["GET", "HEAD"]),
     ("/v1/why", ["GET", "HEAD"]), ("/v1/profiles/qa/ca", ["GET", "HEAD"]),
     ("/v1/profiles/qa", ["GET", "HEAD", "PUT", "DELETE"]),
     ("/v1/devices/pixel-7", ["GET", "HEAD", "PUT"]), ("/v1/devices/pixel-7/requests", ["GET", "HEAD"]),
@@ -60,7 +61,8 @@ struct ControlCallTests {
             ("/v1/devices", .devices), ("/v1/devices/3c:28:6d:12:34:56%40wlan0", .device("3c:28:6d:12:34:56@wlan0")),
             ("/v1/devices/stb/requests", .requests(device: "stb")), ("/v1/devices/stb/learn", .learned(device: "stb")),
             ("/v1/config", .configuration), ("/v1/history", .history), ("/v1/diff", .differences),
-            ("/v1/export", .export), ("/v1/openapi", .description), ("/v1/flows", .flows(.init())),
+            ("/v1/export", .export), ("/v1/openapi", .description), ("/v1/network", .network),
+            ("/v1/flows", .flows(.init())),
             ("/v1/flows?device=stb&profile=qa&limit=10000", .flows(.init(device: "stb", profile: "qa", limit: 10_000))),
             ("/v1/explain?host=example.com", .explain(.init(host: "example.com"))),
             (

@@ -85,7 +85,7 @@ struct OpenAPITests {
                 #expect((responses["415"] != nil) == hasBody, "\(method) \(path)")
             }
         }
-        #expect(Set(names).count == names.count && names.count == 34)
+        #expect(Set(names).count == names.count && names.count == 36)
     }
 
     private static let step = "{ step: 'connect', ok: false, ms: 3, error: 'port closed' }"
