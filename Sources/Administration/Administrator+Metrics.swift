@@ -13,7 +13,7 @@ extension Administrator {
         let status = gateway.status()
         var page = MetricsPage()
         page.version = version
-        page.uptime = .seconds(Clock.unixTime().seconds - startedAt.seconds)
+        page.uptime = .seconds(uptime.nanoseconds / 1_000_000_000)
         page.revision = store.number
         page.hasUplink = desk?.uplinkTrouble == nil
         page.upstreams = upstreamMetrics()
@@ -33,7 +33,8 @@ extension Administrator {
         page.process.descriptorLimit = status.descriptorLimit
         page.process.residentOctets = status.residentKiB << 10
         page.events = eventMetrics
-        page.counters = status.counters
+        page.counters = status.counters.merging(doors.hits, uniquingKeysWith: +)
+        page.limits = limits(status)
         return ControlAnswer(document: page.text(), type: MetricsPage.contentType)
     }
 

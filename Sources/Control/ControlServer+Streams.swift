@@ -45,6 +45,7 @@ extension ControlServer {
         case .later(let ticket): connections[handle].ticket = ticket
         case .events:
             guard streams < Self.streamLimit else {
+                streamsRefused += 1
                 let full = ControlError(
                     .unavailable, "found \(Self.streamLimit) streams of events already; expected fewer: end one")
                 return connections[handle].session.answer(ControlAnswer(full), now: now)

@@ -35,10 +35,14 @@ public struct ControlServer: ~Copyable {
     }
 
     private var poller: Poller
+    /// Clients that gave way to newcomers, or could not be taken in.
+    private var shed = 0
     private var doors: [ControlDoor] = []
     /// When the doors are looked at again; never: they are watched.
     private var reopening = Instant.never
     var connections = Slab<Connection>()
+    /// Streams of events that were refused because there were too many.
+    var streamsRefused = 0
     /// What streams read from.
     var history: EventRing
     private var events = [PolledEvent](repeating: .none, count: 2 * connectionLimit)
@@ -50,6 +54,12 @@ public struct ControlServer: ~Copyable {
 
     /// What the owner's loop watches for reading.
     public var descriptor: CInt { poller.descriptor.number }
+
+    /// How often bounds were reached, by the names that counters have.
+    public var limitHits: [String: Int] { ["control_clients_shed": shed, "event_streams_refused": streamsRefused] }
+
+    /// How many clients there are.
+    public var clients: Int { connections.count }
 
     /// When `serve` is called at the latest: connections that say nothing end.
     public private(set) var deadline = Instant.never
@@ -123,6 +133,7 @@ public struct ControlServer: ~Copyable {
             if let other = victim, (other.isLocal ? 1 : 0, other.active) <= (isLocal ? 1 : 0, active) { continue }
             victim = (handle, isLocal, active)
         }
+        shed += 1
         guard let victim else { return false }
         drop(victim.handle)
         return true

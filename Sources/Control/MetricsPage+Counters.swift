@@ -86,6 +86,10 @@ extension MetricsPage {
             "starship_limit_hits_total", "How often a bound was reached.", "limit",
             [
                 ("half_open_evicted", "half_open_per_device"), ("flow_limit_hits", "flows"),
+                ("device_flow_limit_hits", "flows_per_device"), ("flows_shed", "idle_flows"),
+                ("dns_streams_shed", "dns_streams_idle"), ("control_clients_shed", "control_clients"),
+                ("event_streams_refused", "event_streams"), ("page_clients_shed", "page_clients"),
+                ("page_requests_refused", "page_requests"),
                 ("descriptors_exhausted", "descriptors"), ("out_of_memory", "buffers"), ("udp_limit_hits", "udp_flows"),
                 ("icmp_limited", "icmp_errors"), ("dns_pool_full", "fake_addresses"),
                 ("dns_overloaded", "dns_questions"), ("dns_streams_refused", "dns_streams"),

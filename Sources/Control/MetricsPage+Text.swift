@@ -129,6 +129,12 @@ extension MetricsPage {
             text.begin("starship_fake_addresses", .gauge, "Names that may have one at a time.")
             text.sample(fakeAddresses.size)
         }
+        if !limits.isEmpty {
+            text.begin("starship_limit_used", .gauge, "How much is used of what is bounded.")
+            for limit in limits { text.sample(limit.used, ("limit", limit.name)) }
+            text.begin("starship_limit", .gauge, "Those bounds.")
+            for limit in limits { text.sample(limit.bound, ("limit", limit.name)) }
+        }
         text.begin("starship_buffer_used_bytes", .gauge, "Octets that wait in flows.")
         text.sample(buffers.used)
         text.begin("starship_buffer_resident_bytes", .gauge, "Memory of the buffers that the kernel has given.")

@@ -22,6 +22,8 @@ public struct MetricsPage: Equatable, Sendable {
     public var fakeAddresses: Usage?
     /// Octets of flow buffers.
     public var buffers = Buffers()
+    /// Everything that is bounded.
+    public var limits: [LimitUse] = []
     public var process = Process()
     public var events = Events()
     /// The counters of the gateway, by the names that it gives them in its snapshot.
@@ -135,6 +137,20 @@ public struct MetricsPage: Equatable, Sendable {
         public var used = 0
         public var resident = 0
         public var limit = 0
+    }
+
+    /// How much is used of something that is bounded.
+    public struct LimitUse: Equatable, Sendable {
+        public var name: String
+        /// Of `bound`.
+        public var used: Int
+        public var bound: Int
+        /// How often something was shed for it.
+        public var hits: Int
+
+        public init(_ name: String, used: Int, of bound: Int, hits: Int) {
+            (self.name, self.used, self.bound, self.hits) = (name, used, bound, hits)
+        }
     }
 
     public struct Process: Equatable, Sendable {

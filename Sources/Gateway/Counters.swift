@@ -28,6 +28,9 @@ struct Counters: Sendable {
     var cookiesRejected = 0
     var halfOpenEvicted = 0
     var flowLimitHits = 0
+    var deviceFlowLimitHits = 0
+    /// Idle flows that gave way.
+    var flowsShed = 0
     var descriptorsExhausted = 0
     var resetsSent = 0
     var timeWaitReused = 0
@@ -74,7 +77,8 @@ struct Counters: Sendable {
             ("dropped_noise", droppedNoise), ("dropped_handoff", droppedHandoff), ("flows_opened", flowsOpened),
             ("flows_refused", flowsRefused), ("cookies_sent", cookiesSent), ("cookies_accepted", cookiesAccepted),
             ("cookies_rejected", cookiesRejected), ("half_open_evicted", halfOpenEvicted),
-            ("flow_limit_hits", flowLimitHits), ("descriptors_exhausted", descriptorsExhausted),
+            ("flow_limit_hits", flowLimitHits), ("device_flow_limit_hits", deviceFlowLimitHits),
+            ("flows_shed", flowsShed), ("descriptors_exhausted", descriptorsExhausted),
             ("resets_sent", resetsSent), ("time_wait_reused", timeWaitReused),
             ("retransmitted_bytes", retransmittedBytes), ("out_of_memory", outOfMemory),
             ("too_many_ranges", tooManyRanges), ("outdated_segments", outdated), ("challenged_segments", challenged),

@@ -24,10 +24,6 @@ extension Worker {
     mutating func open(_ key: FlowKey, syn: TCPSegment, beyond last: SequenceNumber? = nil) {
         let policy = shared.policy
         if isOwn(key, by: policy) { return refuse(key, syn, because: .routeLoop) }
-        if flows.count >= flowLimit {
-            noteFlowLimit()
-            return refuse(key, syn, because: .flowLimit)
-        }
         let choice = choose(for: key, by: policy)
         if case .refused(let reason, let destination) = choice {
             noteRefused(key, destination, reason)
@@ -35,6 +31,7 @@ extension Worker {
         }
         if halfOpen.isFull { return sendCookie(key, syn) }
         if halfOpen.isFull(for: key.client.address) { evictHalfOpen(of: key.client.address) }
+        if let reason = makeRoom(for: key.client.address) { return refuse(key, syn, because: reason) }
 
         var flow = Flow(key: key, origin: .tunnel, at: now)
         flow.endpoint = TCPEndpoint(

@@ -68,6 +68,7 @@ public struct GatewaySettings: Sendable {
 
     /// Bounds for the whole gateway; each worker has an even share.
     public var flows = 65536
+    public var flowsPerDevice = 16384
     public var halfOpen = 2048
     public var halfOpenPerDevice = 512
     /// Octets.

@@ -122,6 +122,7 @@ extension NameServer {
         let share = waiting.device == Self.gatewayItself ? settings.pendingLimit : settings.pendingPerDevice
         guard pending.count < settings.pendingLimit, pendingOf[waiting.device, default: 0] < share else {
             counters.overloaded += 1
+            logSeldom(.warning, "dns-question-limit") { $0.add("device", waiting.device.description) }
             return finish(waiting, nil, age: 0)
         }
         let handle = pending.insert(waiting)

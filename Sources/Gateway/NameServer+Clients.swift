@@ -67,6 +67,13 @@ extension NameServer {
         for _ in 0..<64 {
             switch ports[index].connections.accept() {
             case .accepted(let socket, from: let peer):
+                // They may take half of what flows leave.
+                let number = socket.descriptor.number - CInt(DescriptorLimit.reserve / 2)
+                guard DescriptorLimit.leavesReserve(number) else {
+                    counters.streamsRefused += 1
+                    socket.resetOnClose()
+                    continue
+                }
                 guard let device = device(peer, .tcp) else {
                     socket.resetOnClose()
                     continue
@@ -75,10 +82,33 @@ extension NameServer {
             case .nothing: return
             case .exhausted:
                 counters.streamsRefused += 1
-                guard ports[index].connections.refuseNext(using: &reserve) else { return }
+                guard ports[index].connections.refuseNext(using: &reserve) else { return pauseStreams() }
             case .failed(let cause):
                 return logSeldom(.warning, "dns-accept") { $0.add("cause", "\(cause)") }
             }
+        }
+    }
+
+    /// Looks away from the listeners for a moment: without a descriptor for who waits there, they stay readable.
+    private mutating func pauseStreams() {
+        streamsResumeAt = now + .milliseconds(100)
+        watchListeners(false)
+    }
+
+    /// Looks at the listeners again when their pause is over.
+    mutating func resumeStreams() {
+        guard streamsResumeAt <= now else { return }
+        streamsResumeAt = .never
+        reserve.takeBack()
+        watchListeners(true)
+    }
+
+    private mutating func watchListeners(_ isWatching: Bool) {
+        for (index, port) in ports.enumerated() {
+            // It is in the set, so this cannot fail.
+            try? poller.modify(
+                port.connections.descriptor.number, token: NameServerToken.connections(index).rawValue,
+                events: isWatching ? .readable : [])
         }
     }
 
@@ -108,7 +138,9 @@ extension NameServer {
             quietest = handle
         }
         guard let quietest else { return false }
-        counters.streamsIdle += 1
+        counters.streamsShed += 1
+        let limit = settings.streamLimit
+        logSeldom(.warning, "dns-connection-limit") { $0.add("limit", limit) }
         closeStream(quietest)
         return true
     }

@@ -34,6 +34,8 @@ struct NameServerCounters: Equatable, Sendable {
     var streamsOpened = 0
     var streamsIdle = 0
     var streamsRefused = 0
+    /// The quietest, closed for a newcomer.
+    var streamsShed = 0
 
     /// What happened towards the resolvers.
     var resolver = ResolverClient.Counters()
@@ -47,6 +49,7 @@ struct NameServerCounters: Equatable, Sendable {
             ("dns_forwarded", forwarded), ("dns_failed", failed), ("dns_pool_full", poolFull),
             ("dns_fake_from_resolver", fakeFromResolver), ("dns_overloaded", overloaded), ("dns_unsent", unsent),
             ("dns_streams", streamsOpened), ("dns_streams_idle", streamsIdle), ("dns_streams_refused", streamsRefused),
+            ("dns_streams_shed", streamsShed),
             ("dns_resolver_sent", resolver.sent), ("dns_resolver_tcp", resolver.overTCP),
             ("dns_resolver_timeouts", resolver.timeouts), ("dns_resolver_strays", resolver.strays),
             ("dns_resolver_malformed", resolver.malformed),

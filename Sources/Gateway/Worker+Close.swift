@@ -35,6 +35,7 @@ extension Worker {
         leaveHalfOpen(handle)
         timers.cancel(handle)
         var flow = flows.remove(handle)
+        shares.remove(flow.key.client.address)
         if let dial = flow.dial { _ = dials.remove(dial) }
         if let session = flow.session { _ = sessions.remove(session) }
         if let forward = flow.forward { _ = forwards.remove(forward) }
@@ -75,6 +76,7 @@ extension Worker {
     mutating func evictHalfOpen(of device: IPAddress) {
         guard let handle = halfOpen.oldest(of: device) else { return }
         counters.halfOpenEvicted += 1
+        say(.halfOpen, limit: shared.settings.halfOpenPerDevice, device)
         abort(handle, because: .halfOpenLimit)
     }
 }

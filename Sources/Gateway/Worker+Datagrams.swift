@@ -63,6 +63,7 @@ extension Worker {
     private mutating func openDatagram(_ key: FlowKey, _ kind: DatagramFlow.Kind, _ target: Target) -> Handle? {
         guard datagrams.hasRoom(for: key.client.address, kind) else {
             counters.udpLimitHits += 1
+            say(.datagramFlows, limit: shared.settings.datagrams.flowsPerDevice, key.client.address)
             return nil
         }
         if let owners = shared.datagramOwners, owners.claim(key, for: index, now: now) != index { return nil }
@@ -87,6 +88,10 @@ extension Worker {
             do throws(SystemCallError) {
                 let socket = try DatagramSocket.connect(
                     to: SocketAddress(address, flow.target.port), mark: shared.policy.direct.settings.mark)
+                guard DescriptorLimit.leavesReserve(socket.descriptor.number) else {
+                    noteDescriptorShortage()
+                    return .portUnreachable
+                }
                 let token = Token.datagram(index: handle.index, generation: handle.generation)
                 try poller.add(socket.descriptor.number, token: token.rawValue, events: .readable)
                 if flow.kind == .service { noteService(handle, socket.localAddress?.port) }
@@ -95,7 +100,7 @@ extension Worker {
                 return nil
             } catch {
                 guard !error.errno.isDescriptorShortage else {
-                    counters.descriptorsExhausted += 1
+                    noteDescriptorShortage()
                     return .portUnreachable
                 }
             }
@@ -160,7 +165,7 @@ extension Worker {
     private mutating func resolveDatagram(_ name: String, for handle: Handle) {
         let isFirst = datagrams.waiting[name] == nil
         datagrams.waiting[name, default: []].append(handle)
-        if isFirst, !resolver.resolve(name, ticket: 0) { datagramsResolved(name, []) }
+        if isFirst, !resolve(name, isTarget: true) { datagramsResolved(name, []) }
     }
 
     /// Takes the addresses of a name, none of them when it has none, for all flows that wait for it.

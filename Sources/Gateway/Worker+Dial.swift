@@ -45,6 +45,7 @@ extension Worker {
         switch progress {
         case .waiting: break
         case .register(let descriptor, let slot, let needsWritable):
+            guard DescriptorLimit.leavesReserve(descriptor) else { return failed(.noDescriptors, handle) }
             let token = Token.upstream(index: handle.index, generation: handle.generation, slot: Int(slot))
             do throws(SystemCallError) {
                 try poller.add(
@@ -88,7 +89,7 @@ extension Worker {
     }
 
     /// Asks for a name's addresses: a target's of our own service, which never gives us a fake one.
-    private func resolve(_ name: String, isTarget: Bool) -> Bool {
+    func resolve(_ name: String, isTarget: Bool) -> Bool {
         guard isTarget, let service = shared.service else { return resolver.resolve(name, ticket: 0) }
         let mailbox = shared.mailboxes[index]
         return service.resolve(NameRequest(name: name, ticket: 0) { mailbox.send(.resolved($0)) })
@@ -178,7 +179,7 @@ extension Worker {
             _ = dials.remove(dial)
         }
         flows[handle].outbound?.noteFailure(failure)
-        if failure == .noDescriptors { counters.descriptorsExhausted += 1 }
+        if failure == .noDescriptors { noteDescriptorShortage() }
         if failure.concernsUpstream {
             shared.tellOfUpstreams()
             if tryNext(handle) { return }

@@ -15,7 +15,10 @@ extension Worker {
         if events.contains(.established) { leaveHalfOpen(handle) }
         if events.contains(.acknowledged) { flows[handle].relay.progressed(at: now) }
         if events.contains(.finReceived) { flows[handle].clientEnded(at: now) }
-        if events.contains(.outOfMemory) { counters.outOfMemory += 1 }
+        if events.contains(.outOfMemory) {
+            counters.outOfMemory += 1
+            say(.buffers, limit: shared.settings.bufferMemory)
+        }
         if events.contains(.challenged) { counters.challenged += 1 }
         if events.contains(.outdated) { counters.outdated += 1 }
         if events.contains(.tooManyRanges) { counters.tooManyRanges += 1 }

@@ -14,11 +14,16 @@ extension Worker {
         for _ in 0..<Self.acceptsPerTurn {
             switch shared.listeners[position].socket.accept() {
             case .accepted(let socket, from: let peer):
+                guard DescriptorLimit.leavesReserve(socket.descriptor.number) else {
+                    noteDescriptorShortage()
+                    socket.resetOnClose()
+                    continue
+                }
                 greet(socket, peer, listener: position)
             case .nothing:
                 return
             case .exhausted:
-                counters.descriptorsExhausted += 1
+                noteDescriptorShortage()
                 // Refusing at once is better than leaving them to wait for a descriptor.
                 guard shared.listeners[position].socket.refuseNext(using: &reserve) else { return pauseListeners() }
             case .failed(let cause):
@@ -50,16 +55,21 @@ extension Worker {
         let listener = shared.listeners[position].settings
         let isAllowed =
             listener.allow.isEmpty ? peer.address.isLoopback : listener.allow.contains { $0.contains(peer.address) }
-        guard isAllowed, flows.count < flowLimit else {
-            if isAllowed { noteFlowLimit() } else { counters.clientsNotAllowed += 1 }
-            socket.resetOnClose()
-            return
+        guard isAllowed else {
+            counters.clientsNotAllowed += 1
+            return socket.resetOnClose()
+        }
+        if let reason = makeRoom(for: peer.address) {
+            counters.flowsRefused += 1
+            logBurst(reason.kind, FlowKey(client: peer, target: listener.address))
+            return socket.resetOnClose()
         }
         let descriptor = socket.descriptor.number
         var flow = Flow(
             key: FlowKey(client: peer, target: listener.address), origin: .listener(position), at: now)
         flow.client = SocketEnd(socket, isReadable: true, isWritable: true)
         let handle = flows.insert(flow)
+        shares.add(peer.address)
         flows[handle].session = sessions.insert(session(of: listener))
         countOpened(.listener(position))
         let token = Token.client(index: handle.index, generation: handle.generation)

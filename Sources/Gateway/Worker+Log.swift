@@ -26,15 +26,6 @@ extension Worker {
         logSink.append(line)
     }
 
-    /// Counts a connection over the flow limit, and warns of it, once every ten seconds at most.
-    mutating func noteFlowLimit() {
-        counters.flowLimitHits += 1
-        guard now >= flowLimitWarning else { return }
-        flowLimitWarning = now + .seconds(10)
-        let limit = flowLimit
-        log(.warning, "flow-limit") { $0.add("limit", limit) }
-    }
-
     /// Adds the line of a flow that has ended.
     mutating func logFlow(_ flow: borrowing Flow) {
         let reason = flow.closeReason

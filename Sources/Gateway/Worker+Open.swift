@@ -19,6 +19,7 @@ extension Worker {
             shared.owners?.release(key, by: index)
             return nil
         }
+        shares.add(key.client.address)
         if let names = shared.names, names.isFake(key.target.address),
             case .fake = names.open(key.target.address, for: key.client.address, now: now)
         {

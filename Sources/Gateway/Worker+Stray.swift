@@ -1,6 +1,7 @@
 /// Segments without a flow of this worker: another worker's, those that take an
 /// old one's place, and those that come back with a SYN cookie.
 
+import Addresses
 import Bytes
 import Flows
 import Relay
@@ -67,6 +68,7 @@ extension Worker {
     /// Answers a SYN over the bound of half-open flows: nothing is remembered, and nobody is dialled.
     mutating func sendCookie(_ key: FlowKey, _ syn: TCPSegment) {
         counters.cookiesSent += 1
+        say(.halfOpen, limit: shared.settings.halfOpen)
         cookiesEndAt = now + SYNCookies.lifetime
         let answer = cookies.answer(
             syn, client: key.client, target: key.target, timestampOffset: timestampOffset(of: key),
@@ -83,9 +85,8 @@ extension Worker {
             if isAnswer, now < cookiesEndAt { counters.cookiesRejected += 1 }
             return false
         }
-        guard flows.count < flowLimit else {
-            noteFlowLimit()
-            refuse(key, segment, because: .flowLimit)
+        if let reason = makeRoom(for: key.client.address) {
+            refuse(key, segment, because: reason)
             return true
         }
         var flow = Flow(key: key, origin: .tunnel, at: now)

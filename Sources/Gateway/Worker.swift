@@ -36,6 +36,7 @@ struct Worker: ~Copyable {
     var timers: TimerWheel
     var pool: BufferPool
     var halfOpen: HalfOpen
+    var shares: FlowShares
     var lingering: TimeWaitTable<TimeWaitRecord>
     var fragments: Fragments
     var icmpLimits: RateLimiter
@@ -64,8 +65,8 @@ struct Worker: ~Copyable {
     var burstsDueAt = Instant.never
     /// This worker's share of the flows.
     let flowLimit: Int
-    /// When a warning of that limit may be written again.
-    var flowLimitWarning = Instant(nanoseconds: 0)
+    /// When a warning of a bound may be written again.
+    var boundWarnings: [Bound: Instant] = [:]
 
     /// Until when a cookie of ours may come back.
     var cookiesEndAt = Instant(nanoseconds: 0)
@@ -101,6 +102,7 @@ struct Worker: ~Copyable {
         pool = BufferPool(budget: settings.bufferMemory / workers)
         halfOpen = HalfOpen(
             limit: settings.halfOpen / workers, perDevice: max(1, settings.halfOpenPerDevice / workers))
+        shares = FlowShares(limit: settings.flowsPerDevice / workers)
         lingering = TimeWaitTable(capacity: flowLimit, seed: random.key())
         icmpLimits = RateLimiter(perSecond: (settings.icmpPerSecond + workers - 1) / workers, seed: random.key())
         fragments = Fragments(

@@ -14,6 +14,12 @@ public enum Clock {
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
+    /// The time since the machine's start, its sleep included (CLOCK_BOOTTIME); nobody can set it.
+    public static func sinceBoot() -> Instant {
+        let time = read(CLOCK_BOOTTIME)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+
     /// The calendar (CLOCK_REALTIME); it may jump.
     public static func unixTime() -> UnixTime {
         let time = read(CLOCK_REALTIME)

@@ -12,6 +12,18 @@ public enum DescriptorLimit {
         return (Int(clamping: limit.rlim_cur), Int(clamping: limit.rlim_max))
     }
 
+    /// Whether a descriptor with this number leaves some for what must go on when flows have taken all others: the control
+    /// socket, DNS, probes, and files of the store.
+    ///
+    /// The kernel gives the lowest free number, so a high one says that the others are taken.
+    public static func leavesReserve(_ number: CInt) -> Bool {
+        let limit = current().soft
+        return Int(number) < limit - min(reserve, limit / 8)
+    }
+
+    /// How many flows leave to the rest, where the limit is not a small one.
+    public static let reserve = 64
+
     /// Raises the limit as far as the process may, and returns the limit that holds then.
     public static func raise() -> Int {
         let (soft, hard) = current()

@@ -16,6 +16,10 @@ public enum ProcessMemory {
     /// Gives what malloc holds unused back to the system; takes milliseconds.
     public static func trim() { clinux_trim_malloc() }
 
+    /// Gives back the code and constants that the start alone has needed; what is used again comes back by itself,
+    /// from the page cache, where it stays.
+    public static func releaseCode() { clinux_release_code() }
+
     /// What the process takes of the machine's memory (RSS), in bytes; 0 without /proc.
     public static func resident() -> Int {
         guard let text = try? SmallFile.read("/proc/self/statm", limit: 4096) else { return 0 }
@@ -28,4 +32,7 @@ public enum ProcessMemory {
     public static func ofMachine() -> Int {
         sysconf(CInt(_SC_PHYS_PAGES)) * sysconf(CInt(_SC_PAGESIZE))
     }
+
+    /// What the process may have of it.
+    public static func available() -> Int { min(ofMachine(), MemoryLimit.ofControlGroup() ?? .max) }
 }

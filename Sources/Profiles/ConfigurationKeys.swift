@@ -7,7 +7,7 @@ enum ConfigurationKeys {
         "tun", "network", "ipv6", "dns", "socks", "http", "profiles", "active", "health", "egress", "ruleSets",
         "phones",
         "state", "limits", "log", "clock", "gateway", "devices", "newDevices", "lease", "leases", "keys", "control",
-        "push", "metrics", "page", "adhoc",
+        "push", "peers", "peerWait", "metrics", "page", "adhoc",
     ]
 
     static let tun = ["name", "mtu", "workers", "offload"]
@@ -33,10 +33,10 @@ enum ConfigurationKeys {
     static let health = ["url", "status", "body", "via", "interval", "timeout", "slow", "giveUp"]
 
     static let limits = [
-        "dial", "connect", "attemptDelay", "halfOpen", "halfOpenPerDevice", "flows", "synAck", "timeWait", "halfClose",
-        "idle", "keepaliveClient", "keepaliveUpstream", "buffers", "flowBuffer", "icmpErrors", "udpFlows", "udpIdle",
-        "dnsIdle", "sniffBytes", "sniffTime", "sniffPorts", "fakePerDevice", "fragments", "fragmentTime",
-        "credentialRetry",
+        "dial", "connect", "attemptDelay", "halfOpen", "halfOpenPerDevice", "flows", "flowsPerDevice", "synAck",
+        "timeWait", "halfClose", "idle", "keepaliveClient", "keepaliveUpstream", "buffers", "flowBuffer", "icmpErrors",
+        "udpFlows", "udpFlowsInAll", "udpIdle", "dnsIdle", "sniffBytes", "sniffTime", "sniffPorts", "fakePerDevice",
+        "fragments", "fragmentTime", "credentialRetry",
     ]
     static let ruleSet = ["name", "file", "format"]
     static let phones = ["connectivity", "push", "ntp", "ike", "privateRelay", "doh", "dot", "lists"]
@@ -45,25 +45,28 @@ enum ConfigurationKeys {
     static let key = ["id", "file", "hosts", "scope", "until", "revoked"]
     static let control = ["socket", "group"]
     static let push = ["listen", "allow"]
+    static let peer = ["id", "address", "key"]
     static let metrics = ["listen", "allow"]
     static let page = ["port", "viewers"]
     static let adhoc = ["from", "ports", "lease", "max"]
 
     // The store and the control API
-    static let labState = ["active", "profiles", "devices", "assignments", "own", "spent", "unconfirmed"]
+    static let labState = ["active", "profiles", "devices", "assignments", "own", "spent", "unconfirmed", "stamps"]
     static let overlay = ["profiles", "active", "devices"]
     static let namedDevice = ["name", "mac", "interface", "address"]
     static let assignment = ["device", "profile", "since", "until", "by", "direct", "proxied"]
     static let ownProxy = ["profile", "device", "laptop", "since"]
     static let spent = ["key", "once", "expires"]
     static let unconfirmed = ["revision", "former", "until"]
+    static let stamp = ["item", "at", "by", "base"]
+    static let update = ["life", "reader", "complete", "lab"]
 
     /// Where a key would be at home, for one that stands in the wrong object.
     private static let homes: [(path: String, keys: [String])] = [
         ("profiles[]", profile), ("", top), ("tun", tun), ("network", network), ("dns", dns), ("socks", socks),
         ("http", http), ("profiles[].upstream", upstream), ("health", health), ("limits", limits),
         ("ruleSets[]", ruleSet), ("phones", phones), ("network.lan[]", lan), ("log", log), ("devices[]", device),
-        ("keys[]", key), ("control", control), ("push", push), ("metrics", metrics),
+        ("keys[]", key), ("control", control), ("push", push), ("peers[]", peer), ("metrics", metrics),
         ("page", page), ("adhoc", adhoc),
     ]
 

@@ -75,6 +75,15 @@ extension ConfigurationSchema {
         return object
     }
 
+    static var peer: SchemaObject {
+        var object = SchemaObject(required: ["id", "address", "key"])
+        object.add("id", .identifier, "its `gateway`")
+        let place = Schema.text(pattern: "^(\\[[0-9A-Fa-f:.]+\\]|[0-9A-Fa-f:.]+)(:[0-9]{1,5})?$")
+        object.add("address", place, "where it listens for pushes")
+        object.add("key", .identifier, "the id of the key that both sign with, whose scope has peer")
+        return object
+    }
+
     static var adhoc: SchemaObject {
         let usual = AdhocOptions(from: [])
         var object = SchemaObject(required: ["from"])
@@ -104,7 +113,8 @@ extension ConfigurationSchema {
             "attemptDelay", .duration(usual.attemptDelay), "10ms to 2s: before the next address is tried as well")
         object.add("halfOpen", .number(usual.halfOpen, 1...1_048_576), "flows being opened, in all")
         object.add("halfOpenPerDevice", .number(usual.halfOpenPerDevice, 1...65_536), "the same for one device")
-        object.add("flows", .number(usual.flows, 1...1_048_576), "flows in all")
+        object.add("flows", .number(usual.flows, 1...1_048_576), "flows in all: the one idle for longest gives way")
+        object.add("flowsPerDevice", .number(usual.flowsPerDevice, 1...1_048_576), "the same for one device")
         object.add("synAck", .list(.duration(.seconds(1)), most: 8), "the waits before a SYN-ACK is sent again")
         object.add("timeWait", .duration(usual.timeWait), "1s to 240s")
         object.add("halfClose", .duration(usual.halfClose), "1s to 24h: half-closed without a byte")
@@ -116,6 +126,7 @@ extension ConfigurationSchema {
         object.add("flowBuffer", .size(usual.flowBuffer), "64KiB to 16MiB for each direction of a flow")
         object.add("icmpErrors", .number(usual.icmpErrors, 0...10_000), "a second for each device")
         object.add("udpFlows", .number(usual.udpFlows, 1...65_536), "UDP flows of one device")
+        object.add("udpFlowsInAll", .number(usual.udpFlowsInAll, 1...1_048_576), "UDP flows of all of them")
         object.add("udpIdle", .duration(usual.udpIdle), "5s to 1h without a datagram")
         object.add("dnsIdle", .duration(usual.dnsIdle), "1s to 1h: the same for flows to port 53")
         object.add("sniffBytes", .size(usual.sniffBytes), "512B to 64KiB of a client, read for a name")

@@ -14,8 +14,11 @@ public struct Limits: Equatable, Sendable {
     public var halfOpen = 2048
     /// The same, for one device; beyond it that device's oldest gives way.
     public var halfOpenPerDevice = 512
-    /// Flows in all; beyond it RST.
+    /// Flows in all; beyond it the one that has been idle for longest gives way, and where none has been idle for a minute
+    /// the newcomer gets RST.
     public var flows = 65536
+    /// The same, for one device.
+    public var flowsPerDevice = 16384
     /// The waits before each repetition of a SYN-ACK.
     public var synAck = [Interval.seconds(1), .seconds(2), .seconds(4), .seconds(8)]
     public var timeWait = Interval.seconds(10)
@@ -35,6 +38,8 @@ public struct Limits: Equatable, Sendable {
     public var icmpErrors = 50
     /// UDP flows of one device, and as many more to port 53; what is beyond them is refused.
     public var udpFlows = 64
+    /// UDP flows in all; what is beyond them is refused.
+    public var udpFlowsInAll = 2048
     /// How long a UDP flow may go without a datagram.
     public var udpIdle = Interval.seconds(30)
     /// The same, for a flow to port 53.

@@ -21,6 +21,10 @@ public enum CloseReason: Sendable, Equatable {
     /// The device had more half-open connections than its share; this was the oldest.
     case halfOpenLimit
     case flowLimit
+    /// The device has as many flows as it may have, and none has been idle.
+    case deviceFlowLimit
+    /// There was no room for a newcomer, and this flow had been idle for longest.
+    case shed
     case noDescriptors
     case noMemory
     case badRequest(String)
@@ -53,6 +57,8 @@ public enum CloseReason: Sendable, Equatable {
         case .idleTimeout: "idle for too long"
         case .halfOpenLimit: "too many half-open connections of this device"
         case .flowLimit: "flow limit reached"
+        case .deviceFlowLimit: "this device has as many flows as it may have"
+        case .shed: "idle for longest when there was no room for another one"
         case .noDescriptors: "out of file descriptors"
         case .noMemory: "out of buffer memory"
         case .badRequest(let cause): cause
@@ -82,6 +88,8 @@ public enum CloseReason: Sendable, Equatable {
         case .idleTimeout: "idle-timeout"
         case .halfOpenLimit: "half-open-limit"
         case .flowLimit: "flow-limit"
+        case .deviceFlowLimit: "device-flow-limit"
+        case .shed: "shed"
         case .noDescriptors: "no-descriptors"
         case .noMemory: "no-memory"
         case .badRequest: "bad-request"

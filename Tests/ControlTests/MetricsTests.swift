@@ -57,6 +57,7 @@ private func fullPage() -> MetricsPage {
     page.devices.seen = 9
     page.fakeAddresses = MetricsPage.Usage(used: 17, size: 131_056)
     page.buffers.limit = 256 << 20
+    page.limits = [MetricsPage.LimitUse("flows", used: 12, of: 65_536, hits: 3)]
     page.process.descriptorLimit = 1024
     page.events.clients = 1
     for (place, counter) in MetricsPage.knownCounters.sorted().enumerated() { page.counters[counter] = place }
@@ -240,6 +241,8 @@ struct MetricsTests {
         "starship_checks_answered_total", "starship_clients_refused_total", "starship_dns_discarded_messages_total",
         "starship_dns_resolver_tcp_queries_total", "starship_dns_streams_total", "starship_echo_requests_total",
         "starship_flows_refused_total", "starship_handed_over_packets_total", "starship_icmp_errors_total",
+        "starship_limit",
+        "starship_limit_used",
         "starship_profile_active", "starship_tcp_resets_sent_total", "starship_tcp_reused_keys_total",
         "starship_udp_flows_opened_total",
     ]

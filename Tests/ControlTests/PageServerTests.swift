@@ -40,31 +40,50 @@ private final class Stand {
 
     var looks: Int { machine.looks }
     var deadline: Instant { server.deadline }
+    var limitHits: [String: Int] { server.limitHits }
 
     func change(_ addresses: [NetworkInterface.Address], isTold: Bool) {
         machine.addresses = addresses
         if isTold { server.addressesChanged() }
     }
 
-    func connect(_ source: IPAddress = loopback(2), _ text: String = "") throws -> Reader {
-        let reader = Reader(try Socket.connectTCP(to: SocketAddress(loopback(1), port), from: source))
+    /// Opens another port, and returns it.
+    func move() throws -> UInt16 {
+        let socket = try Socket.listen(on: SocketAddress(loopback(1), 0), backlog: 256)
+        let port = try #require(socket.localAddress?.port)
+        try server.move(to: [PageDoor(socket)])
+        return port
+    }
+
+    func connect(_ source: IPAddress = loopback(2), _ text: String = "", port: UInt16? = nil) throws -> Reader {
+        let reader = Reader(try Socket.connectTCP(to: SocketAddress(loopback(1), port ?? self.port), from: source))
         serve()
         reader.send(text)
         serve()
         return reader
     }
 
+    /// Whose addresses are whose; another one is a device by itself.
+    var devices: [IPAddress: IPAddress] = [:]
+
     func serve(times: Int = 3) {
         for _ in 0..<times {
-            server.serve(now: now) { visit in
-                visits.append(visit)
-                return .line(visit.target, status: 200)
+            let answer = { (visit: PageVisit) in
+                self.visits.append(visit)
+                return visit.target == "/later" ? nil : PageAnswer.line(visit.target, status: 200)
             }
+            server.serve(now: now, device: { self.devices[$0] ?? $0 }, answer)
         }
     }
 
     func wait(_ time: Interval) {
         now = now + time
+        serve()
+    }
+
+    /// Gives the answer that a visit to `/later` waits for.
+    func deliver(_ status: Int, for number: UInt64) {
+        server.deliver(.line("", status: status), for: number, now: now)
         serve()
     }
 }
@@ -123,6 +142,29 @@ struct PageServerTests {
         stand.serve()
         #expect(reader.statuses() == ["200"])
         #expect(reader.isOver)
+    }
+
+    @Test("an answer may come later, and what stands behind its request waits for it")
+    func answersLater() throws {
+        let stand = try Stand()
+        let later = "GET /later HTTP/1.1\r\nHost: a\r\n\r\n"
+        let (first, second) = (try stand.connect(loopback(2), later + get), try stand.connect(loopback(3), later))
+        #expect(stand.visits.count == 2 && Set(stand.visits.map(\.number)).count == 2)
+        #expect(first.statuses() == [] && second.statuses() == [])
+        stand.deliver(422, for: stand.visits[1].number)
+        #expect(first.statuses() == [] && second.statuses() == ["422"])
+        stand.deliver(303, for: stand.visits[0].number)
+        #expect(first.statuses() == ["303", "200"])
+        // It is given once, and nobody else gets it when the connection is gone.
+        stand.deliver(303, for: stand.visits[0].number)
+        first.close()
+        stand.serve()
+        let other = try stand.connect(loopback(4), later)
+        stand.deliver(303, for: stand.visits[0].number)
+        #expect(first.statuses() == [] && other.statuses() == [])
+        // Whoever promises what never comes keeps no connection for it.
+        stand.wait(.seconds(11))
+        #expect(other.isRefused())
     }
 
     @Test("who is on no LAN of ours, or is this machine itself, is reset at once")
@@ -193,6 +235,7 @@ struct PageServerTests {
         stand.serve()
         #expect(try stand.connect(loopback(9), get).statuses() == ["200"])
         #expect(readers[1].isRefused())
+        #expect(stand.limitHits == ["page_clients_shed": 1, "page_requests_refused": 0])
         readers.remove(at: 1)
         #expect(readers.allSatisfy { !$0.isRefused() })
     }
@@ -208,6 +251,7 @@ struct PageServerTests {
             statuses += reader.statuses()
         }
         #expect(statuses == [String](repeating: "200", count: 40) + ["429"])
+        #expect(stand.limitHits["page_requests_refused"] == 1)
         // Another connection of the device has no other measure.
         #expect(try stand.connect(loopback(2), get).statuses() == ["429"])
         #expect(try stand.connect(loopback(3), get).statuses() == ["200"])
@@ -228,6 +272,35 @@ struct PageServerTests {
         #expect(Set(statuses) == ["200"], "at its rate it is never refused")
     }
 
+    @Test("a device with many addresses has one measure, and one share of the connections")
+    func manyAddresses() throws {
+        let stand = try Stand()
+        for number in 0..<100 { stand.devices[loopback(100 + UInt32(number))] = loopback(99) }
+        var statuses: [String] = []
+        for number in 0..<50 { statuses += try stand.connect(loopback(100 + UInt32(number)), get).statuses() }
+        #expect(statuses == [String](repeating: "200", count: 40) + [String](repeating: "429", count: 10))
+        let readers = try (0..<16).map { try stand.connect(loopback(100 + UInt32($0)), "GET / HT") }
+        #expect(try stand.connect(loopback(150), get).isRefused())
+        #expect(readers.allSatisfy { !$0.isRefused() })
+    }
+
+    @Test("all devices together have 400 requests a second; above that each is told to wait")
+    func all() throws {
+        let stand = try Stand()
+        var statuses: [String] = []
+        for number in 0..<44 {
+            let reader = try stand.connect(loopback(2 + UInt32(number)))
+            for _ in 0..<10 {
+                reader.send(get)
+                stand.serve()
+                statuses += reader.statuses()
+            }
+        }
+        #expect(statuses.count { $0 == "200" } == 400 && statuses.contains("503"))
+        stand.wait(.seconds(1))
+        #expect(try stand.connect(loopback(200), get).statuses() == ["200"])
+    }
+
     @Test("many requests in one piece are no way around it, and cost one turn a few of them")
     func pipeline() throws {
         let stand = try Stand()
@@ -241,7 +314,7 @@ struct PageServerTests {
         #expect(statuses.count == 41 && statuses.last == "429")
     }
 
-    @Test("what a refused device sends on is left with the kernel; when it goes its place is free")
+    @Test("what a refused device sends on is left with the kernel, and each new connection is told the same")
     func pause() throws {
         let stand = try Stand()
         let readers = try (0..<16).map { _ in try stand.connect() }
@@ -250,9 +323,52 @@ struct PageServerTests {
             stand.serve()
         }
         #expect(readers.allSatisfy { $0.statuses().contains("429") })
-        #expect(try stand.connect(loopback(2), get).isRefused(), "those that wait are no idle ones")
+        let visits = stand.visits.count
+        for number in 0..<100 {
+            let next = try stand.connect(loopback(2), get)
+            #expect(next.statuses() == ["429"], "\(number)")
+            #expect(!next.isOver)
+        }
+        #expect(stand.visits.count == visits)
         stand.wait(.seconds(1))
-        #expect(try !stand.connect(loopback(2), get).isRefused())
+        #expect(try stand.connect(loopback(2), get).statuses() == ["200"])
+    }
+
+    @Test("a client that has been told to wait and goes leaves its place at once")
+    func leaving() throws {
+        let stand = try Stand()
+        for _ in 0..<40 { #expect(try stand.connect(loopback(2), get).statuses() == ["200"]) }
+        for number in 0..<100 {
+            let reader = try stand.connect(loopback(2), get)
+            #expect(reader.statuses() == ["429"], "\(number)")
+            reader.close()
+            stand.serve()
+            #expect(reader.isRefused())
+        }
+    }
+
+    @Test("while one device floods, another's connections stay, and are answered")
+    func floodBesides() throws {
+        let stand = try Stand()
+        let other = try stand.connect(loopback(3))
+        for _ in 0..<200 { _ = try stand.connect(loopback(2), get) }
+        other.send(get)
+        stand.serve()
+        #expect(other.statuses() == ["200"])
+        #expect(try stand.connect(loopback(4), get).statuses() == ["200"])
+    }
+
+    @Test("the page moves to another port without a word to those who are in; nobody comes by the former one")
+    func move() throws {
+        let stand = try Stand()
+        let reader = try stand.connect(loopback(2), get)
+        #expect(reader.statuses() == ["200"])
+        let next = try stand.move()
+        reader.send(get)
+        stand.serve()
+        #expect(reader.statuses() == ["200"])
+        #expect(try stand.connect(loopback(2), get, port: next).statuses() == ["200"])
+        #expect(try stand.connect(loopback(2), get).isRefused())
     }
 
     @Test("silence ends after fifteen seconds, and a request that doesn't come to its end after ten")
@@ -300,7 +416,7 @@ struct PageServerTests {
     func taken() throws {
         let taken = try Socket.listen(on: SocketAddress(IPAddress(v4: 0), 0))
         let port = try #require(taken.localAddress?.port)
-        let error = #expect(throws: SystemCallError.self) { _ = try PageServer(port: port, lan: []) }
+        let error = #expect(throws: SystemCallError.self) { _ = try PageDoor.open(port: port) }
         #expect(error?.errno == .addressInUse)
         #expect(error?.description.contains("0.0.0.0:\(port)") == true)
     }

@@ -3,6 +3,7 @@
 import Addresses
 import Bytes
 import Testing
+import Upstreams
 import Wire
 
 @testable import Gateway
@@ -136,6 +137,75 @@ extension WorkerTests {
             _ = try next.open()
             try clients[0].reset()
             try next.reset()
+            bench.expectNothingLeft()
+        }
+
+        /// At the bound the flow that has been idle for longest gives way, if that was for a minute.
+        @Test("at the flow cap the idlest gives way", arguments: [true, false])
+        func theIdlestGivesWay(isOfOneDevice: Bool) throws {
+            let bench = try Bench { settings in
+                settings.flows = isOfOneDevice ? 100 : 3
+                settings.flowsPerDevice = isOfOneDevice ? 3 : 100
+            }
+            let clients = (0..<3).map { _ in bench.client() }
+            let peers = try clients.map { try $0.open() }
+            bench.advance(.seconds(40))
+            try clients[0].send("busy")
+            bench.until("the bytes arrive") { peers[0].text == "busy" }
+            bench.advance(.seconds(30))
+            // The second one is the idlest, beside the third: whichever goes, the first stays.
+            let next = bench.client()
+            _ = try next.open()
+            #expect(!clients[0].wasReset)
+            #expect([clients[1], clients[2]].filter(\.wasReset).count == 1)
+            #expect(bench.machines[0].flows == 3)
+            #expect(bench.counter(\.flowsShed) == 1)
+            #expect(bench.log.contains("idle for longest when there was no room for another one"))
+            let event = isOfOneDevice ? "event=device-flow-limit" : "event=flow-limit"
+            #expect(bench.log.contains("\(event) level=warning limit=3"), "\(bench.log)")
+            for client in clients + [next] where !client.wasReset { try client.reset() }
+            bench.expectNothingLeft()
+        }
+
+        /// One device's flows are bounded, whatever room there is in all; other devices don't feel it.
+        @Test func aDeviceWithItsShareOfBusyFlowsIsRefused() throws {
+            let bench = try Bench { $0.flowsPerDevice = 2 }
+            let clients = (0..<2).map { _ in bench.client() }
+            for client in clients { _ = try client.open() }
+            bench.advance(.seconds(59))
+            let late = bench.client()
+            try late.sendSYN()
+            bench.until("the SYN is refused") { late.wasReset }
+            #expect(bench.counter(\.deviceFlowLimitHits) == 1)
+            #expect(bench.counter(\.flowsShed) == 0)
+            #expect(clients.allSatisfy { !$0.wasReset })
+            let other = bench.client(from: Bench.address("10.9.0.9", 0).address)
+            _ = try other.open()
+            try clients[0].reset()
+            bench.settle()
+            let next = bench.client()
+            _ = try next.open()
+            for client in [clients[1], other, next] { try client.reset() }
+            bench.expectNothingLeft()
+        }
+
+        /// A flow that is still asked for may wait for long (Charles asks a human), and is not idle.
+        @Test func aFlowThatIsStillOpenedDoesNotGiveWay() throws {
+            let bench = try Bench {
+                $0.flows = 1
+            } upstreamSettings: {
+                $0.overallTimeout = .seconds(120)
+            }
+            let waiting = bench.client()
+            try waiting.sendSYN()
+            let peer = try bench.accept()
+            bench.advance(.seconds(90))
+            let late = bench.client()
+            try late.sendSYN()
+            bench.until("the newcomer is refused") { late.wasReset }
+            #expect(!waiting.wasReset)
+            try waiting.sendRaw(.reset, sequence: SequenceNumber(1001))
+            bench.until("the dial is over") { peer.isOver }
             bench.expectNothingLeft()
         }
 

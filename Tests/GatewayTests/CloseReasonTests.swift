@@ -9,7 +9,7 @@ struct CloseReasonTests {
         .closed(first: .client), .closed(first: .upstream), .clientReset, .upstreamReset("Connection reset by peer"),
         .clientRefusedCertificate, .clientGaveUp, .refused("the proxy did not answer in time"),
         .handshakeNotCompleted, .clientUnreachable, .halfCloseTimeout, .idleTimeout, .halfOpenLimit, .flowLimit,
-        .noDescriptors, .noMemory, .badRequest("not SOCKS5"), .routeLoop, .ownListener,
+        .deviceFlowLimit, .shed, .noDescriptors, .noMemory, .badRequest("not SOCKS5"), .routeLoop, .ownListener,
         .rejected(rule: "rules, line 3"), .unknownFakeAddress, .familyOff, .switched, .shutdown,
     ]
 

@@ -11,6 +11,18 @@ struct ShortageTests {
     @Test func whoCannotBeServedIsResetAndTheListenerGoesOn() async {
         await #expect(processExitsWith: .success) { try Shortage.survive() }
     }
+
+    @Test func whatIsNoFlowHasDescriptorsLeft() async {
+        await #expect(processExitsWith: .success) {
+            precondition(DescriptorLimit.set(soft: 64))
+            precondition(DescriptorLimit.leavesReserve(0) && DescriptorLimit.leavesReserve(55))
+            precondition(!DescriptorLimit.leavesReserve(56) && !DescriptorLimit.leavesReserve(63))
+            let limit = DescriptorLimit.raise()
+            precondition(limit >= 1024)
+            precondition(DescriptorLimit.leavesReserve(CInt(limit - 65)))
+            precondition(!DescriptorLimit.leavesReserve(CInt(limit - 64)))
+        }
+    }
 }
 
 private enum Shortage {

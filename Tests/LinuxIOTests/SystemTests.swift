@@ -85,6 +85,8 @@ struct SystemTests {
     @Test func theProcessKnowsItsSize() {
         #expect(ProcessMemory.resident() > 1 << 20)
         #expect(ProcessMemory.ofMachine() > ProcessMemory.resident())
+        #expect(ProcessMemory.available() <= ProcessMemory.ofMachine())
+        #expect(ProcessMemory.available() > ProcessMemory.resident())
     }
 
     @Test func aToolsExitStatusComesBack() throws {

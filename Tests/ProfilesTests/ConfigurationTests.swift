@@ -42,6 +42,7 @@ struct ConfigurationTests {
         #expect(limits.connect == .seconds(20))
         #expect(limits.halfOpenPerDevice == 512)
         #expect(limits.halfOpen == 2048)
+        #expect(limits.flows == 65536 && limits.flowsPerDevice == 16384)
         #expect(limits.synAck == [.seconds(1), .seconds(2), .seconds(4), .seconds(8)])
         #expect(limits.timeWait == .seconds(10))
         #expect(limits.halfClose == .seconds(60))

@@ -135,15 +135,17 @@ struct NetworkConfigurationTests {
     @Test("bounds of datagrams, sniffing and fake addresses have the defaults of the design")
     func limits() throws {
         let least = try configuration(minimal()).limits
+        #expect(least.udpFlowsInAll == 2048)
         #expect(least.udpFlows == 64 && least.udpIdle == .seconds(30) && least.dnsIdle == .seconds(10))
         #expect(least.sniffBytes == 8192 && least.sniffTime == .milliseconds(300))
         #expect(least.sniffPorts == [80, 443, 8080, 8443])
         #expect(least.fakePerDevice == 8192)
         #expect(least.fragments == 1 << 20 && least.fragmentTime == .seconds(30))
         let text = minimal(
-            "limits: { udpFlows: 1, udpIdle: '1h', dnsIdle: '1s', sniffBytes: '64KiB', sniffTime: '10s', sniffPorts: [] }"
+            "limits: { udpFlows: 1, udpFlowsInAll: 9, flowsPerDevice: 8, udpIdle: '1h', dnsIdle: '1s', sniffBytes: '64KiB', sniffTime: '10s', sniffPorts: [] }"
         )
         let changed = try configuration(text).limits
+        #expect(changed.udpFlowsInAll == 9 && changed.flowsPerDevice == 8)
         #expect(changed.udpFlows == 1 && changed.udpIdle == .hours(1) && changed.dnsIdle == .seconds(1))
         #expect(changed.sniffBytes == 65536 && changed.sniffTime == .seconds(10) && changed.sniffPorts.isEmpty)
     }

@@ -1,0 +1,107 @@
+/// Interfaces, resolvers and proxies that go away and come back.
+
+import Foundation
+import TestSupport
+import Testing
+
+extension LabTests {
+    @Suite("surroundings that come and go", .enabled(if: EnduranceLab.isPossible))
+    struct SurroundingFaultTests {
+        @Test("the TUN device is deleted: it ends with 1, and after the restart profile, names and routes are back")
+        func tunnelDeleted() throws {
+            let endurance = try EnduranceLab()
+            #expect(try endurance.control("use", "other", "--device", "10.9.0.2").status == 0)
+            let fake = try endurance.routes.address(of: "web.example")
+            #expect(try Lab.wait(5) { try endurance.pageComes(at: fake) }, "\(endurance.daemon.program.errors)")
+            try endurance.lab.run(.gateway, ["ip", "link", "delete", "starship0"])
+            let result = try endurance.daemon.program.wait(within: 10)
+            #expect(result.status == 1 && result.errors.contains("event=tunnel-gone level=error"), "\(result.errors)")
+            // Meanwhile nothing of what is proxied leaves by another way (DESIGN.md, decision 11).
+            #expect(try !endurance.pageComes(at: fake))
+            try endurance.restart()
+            #expect(try Lab.wait(5) { try endurance.pageComes(at: fake) }, "\(endurance.daemon.program.errors)")
+            #expect(try endurance.assigned() == 1)
+            #expect(try endurance.becomes("green"))
+        }
+
+        @Test("the LAN interface is deleted and made again: devices get through without a restart")
+        func lanDeleted() throws {
+            let endurance = try EnduranceLab { $0.socks = "users: []" }
+            let fake = try endurance.routes.address(of: "web.example")
+            #expect(try endurance.pageComes(at: fake))
+            try endurance.lab.run(.gateway, ["ip", "link", "delete", "lan"])
+            #expect(
+                Lab.wait(5) {
+                    endurance.daemon.events("network").contains { $0.contains("there is no interface lan yet") }
+                })
+            let notices = try endurance.status()["notices"] as? [String] ?? []
+            #expect(notices.contains { $0.contains("there is no interface lan yet") }, "\(notices)")
+            let device = "\(endurance.lab.name)-device"
+            try endurance.lab.shell(
+                .gateway,
+                """
+                ip link add lan type veth peer name eth0 netns \(device)
+                ip link set lan up
+                ip address add 10.9.0.1/24 dev lan
+                ip address add fd00:9::1/64 dev lan nodad
+                """)
+            try endurance.lab.shell(
+                .device,
+                """
+                ip link set eth0 up
+                ip address add 10.9.0.2/24 dev eth0
+                ip route add default via 10.9.0.1
+                """)
+            #expect(try Lab.wait(10) { try endurance.pageComes(at: fake) })
+            #expect(try Lab.wait(10) { try endurance.pageComes() }, "DNS too")
+            #expect(try endurance.routes.page("www.outside.net", at: "198.51.100.11").hasPrefix(RouteLab.direct))
+            let left = try endurance.status()["notices"] as? [String] ?? []
+            #expect(!left.contains { $0.contains("no interface") }, "\(left)")
+            #expect(endurance.daemon.isRunning)
+        }
+
+        @Test("the resolver dies: proxied names go on, others are told at once, and it is back within seconds")
+        func resolverDead() throws {
+            let endurance = try EnduranceLab()
+            #expect(try endurance.answer(of: "www.google.com") == "NOERROR")
+            endurance.routes.names.signal(.stop)
+            // The first questions find out; then nobody waits for it.
+            for number in 0..<2 { _ = try endurance.answer(of: "n\(number).outside.net") }
+            #expect(Lab.wait(5) { !endurance.daemon.events("dns-resolver-dead").isEmpty })
+            let asked = Date()
+            #expect(try endurance.answer(of: "late.outside.net") == "SERVFAIL")
+            #expect(Date().timeIntervalSince(asked) < 1)
+            #expect(try endurance.pageComes())
+            endurance.routes.names.signal(.goOn)
+            #expect(Lab.wait(10) { !endurance.daemon.events("dns-resolver-alive").isEmpty })
+            #expect(try Lab.wait(5) { try endurance.answer(of: "new.outside.net") != "SERVFAIL" })
+            #expect(endurance.daemon.events("dns-resolver-dead").count == 1)
+        }
+
+        @Test("an upstream that flaps every second is used whenever it is there, and the colour doesn't flap with it")
+        func flapping() throws {
+            let endurance = try EnduranceLab { $0.upstream = Daemon.Settings.http(Upstream.embedded.port) }
+            var proxy = try Upstream.embedded.start(in: endurance.lab)
+            #expect(try endurance.becomes("green"))
+            let fake = try endurance.routes.address(of: "web.example")
+            let (lines, colours) = (endurance.lines, endurance.daemon.events("health").count)
+            let began = Date()
+            var served = 0
+            for _ in 0..<15 {
+                proxy.end(.kill)
+                _ = Lab.wait(1) { false }
+                proxy = try Upstream.embedded.start(in: endurance.lab)
+                if try Lab.wait(1, until: { try endurance.pageComes(at: fake) }) { served += 1 }
+                _ = Lab.wait(0.5) { false }
+            }
+            let seconds = Date().timeIntervalSince(began)
+            #expect(served == 15)
+            let changes = endurance.daemon.events("health").count - colours
+            // Thirty times it went or came.
+            #expect(changes <= 15 && Double(changes) < seconds / 2, "\(changes) in \(seconds) s")
+            #expect(endurance.lines - lines < 100, "\(endurance.lines - lines)")
+            #expect(try endurance.becomes("green"))
+            withExtendedLifetime(proxy) {}
+        }
+    }
+}
