@@ -32,7 +32,9 @@ extension Administrator {
                 "found a request that is not signed; expected \(PushSignature.names.joined(separator: ", "))")
         }
         do throws(PushError) {
-            return try keys.pushes.verify(request.signed, headers, body: request.body.span, at: clock)
+            // A key for this alone can do nothing else, and no other one can do it.
+            let right: LinkKey.Scope = request.isOfPeer ? .peer : .push
+            return try keys.pushes.verify(request.signed, headers, body: request.body.span, at: clock, right: right)
         } catch {
             throw ControlError(.forbidden, "\(error)", found: error.found, expected: error.expected)
         }
@@ -69,6 +71,9 @@ extension PushSignature {
 }
 
 extension ControlRequest {
+    /// Whether another gateway tells what it has decided.
+    var isOfPeer: Bool { path.count == 3 && path.prefix(2) == ["v1", "peers"] }
+
     fileprivate var signed: SignedRequest {
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         return SignedRequest(

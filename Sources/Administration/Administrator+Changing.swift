@@ -26,8 +26,17 @@ extension Administrator {
     }
 
     /// What a state would mean, without what is left of own proxies in it.
-    func planned(_ state: LabState) throws(ControlError) -> Plan {
-        let state = state.tidied(longest: plan.effective.configuration.adhoc?.longest)
+    ///
+    /// Where there are peers, what changes gets a stamp: ours, or that of the peer that `merge` has it from.
+    func planned(_ state: LabState, _ merge: SharedMerge? = nil) throws(ControlError) -> Plan {
+        var state = state.tidied(longest: plan.effective.configuration.adhoc?.longest)
+        if peers.isEmpty {
+            state.stamps = [:]
+        } else {
+            state = state.restamped(
+                since: plan.lab, by: keys.gateway, at: Clock.unixTime().inMilliseconds,
+                heard: merge?.state, received: merge?.taken ?? [:])
+        }
         try checkOwnProxies(in: state)
         let next: Plan
         do throws(StartupError) {
@@ -48,6 +57,7 @@ extension Administrator {
         do throws(GatewayError) {
             var change = Change(revision: store.number)
             change.counts = try gateway.switchTo(routing(), drain: drain)
+            tellPeers(since: former)
             say(note, change, &gateway)
             followHealth(&gateway)
             return change

@@ -31,6 +31,7 @@ extension Administrator {
         case .direct: rules.newDevices = .direct
         case .block: rules.newDevices = .block
         }
+        rules.awaitsPeers = peers.isWaiting
         return rules
     }
 
@@ -42,6 +43,7 @@ extension Administrator {
         case .direct: settings.newcomers = .direct
         case .block: settings.newcomers = .blocked
         }
+        if peers.isWaiting { settings.newcomers = .waiting }
         for (address, choice) in devices.choices(by: profileRules) {
             if choice.isKnown { settings.familiar.insert(address) }
             guard choice.choice.isOwn, case .profile(let id) = choice.choice.route else { continue }

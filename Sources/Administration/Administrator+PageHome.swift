@@ -26,17 +26,18 @@ extension Administrator {
         let device = caller.device
         let look = lookForPage(gateway)
         let choice = profileRules.choice(for: device)
+        let first = firstVisit(device.identity)
         var view = HomeView(
             device: caller.view, way: way(choice, of: device, gateway), origin: origin(choice, caller),
             choices: choices, lease: plan.resolved.configuration.lease.map { $0.nanoseconds / 1_000_000_000 },
-            isFirstVisit: isFirstVisit(device.identity))
+            isFirstVisit: first != nil)
+        view.asksName = first.map { !$0.isNamed } ?? false
         view.naming = words.naming ?? FormField(Self.proposal(for: device))
         (view.notice, view.refusal) = (words.notice, words.refusal)
         view.warnings = Self.marks(of: device, look.insistences.map(\.description), look.shared)
         let left = page.left.value(of: device.identity, at: Clock.now())
         if left != profile(of: device).flatMap({ kind(of: $0.id) }) { view.leftCertificate = left }
         view.usesProxyScript = device.mac == nil && proxyPort(for: caller) != nil
-        view.offers = offers(to: caller)
         return view.answer(in: caller.context)
     }
 
@@ -68,6 +69,7 @@ extension Administrator {
         case .interface: return .interface(caller.device.interface ?? "its network")
         case .default: return .standard
         case .new: return .newcomer
+        case .unheard: return .unheard
         }
     }
 
@@ -92,13 +94,15 @@ extension Administrator {
         return name
     }
 
-    private mutating func isFirstVisit(_ device: DeviceIdentity) -> Bool {
+    /// The device's first visit, while it lasts.
+    private mutating func firstVisit(_ device: DeviceIdentity) -> PageDesk.FirstVisit? {
         let now = Clock.now()
-        guard let first = page.callers.value(of: device, at: now) else {
-            page.callers.note(now, of: device, at: now)
-            return true
+        if let first = page.callers.value(of: device, at: now) {
+            return now - first.at < PageDesk.firstVisit ? first : nil
         }
-        return now - first < PageDesk.firstVisit
+        let first = PageDesk.FirstVisit(at: now)
+        page.callers.note(first, of: device, at: now)
+        return first
     }
 
     /// What can be said of devices by their packets and questions; however many ask, few look.

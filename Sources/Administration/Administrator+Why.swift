@@ -134,6 +134,7 @@ extension Administrator {
             case .interface: "its interface's"
             case .default: "the gateway's default"
             case .new: "newDevices: nobody has named it"
+            case .unheard: PeerDesk.waitWords
             }
         return "\(route) (\(reason))"
     }

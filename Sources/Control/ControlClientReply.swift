@@ -7,6 +7,8 @@ internal import Wire
 public struct ControlReply: Equatable, Sendable {
     public var status: Int
     public var body: [UInt8]
+    /// Starship-Signature; empty without one.
+    public var signature = ""
 
     public init(status: Int, body: [UInt8]) {
         self.status = status
@@ -27,7 +29,11 @@ public struct ReplyCollector: Sendable {
     public init(limit: Int) { self.limit = limit }
 
     /// The reply; whole once `take` has said so.
-    public var reply: ControlReply { ControlReply(status: reader.head.status, body: body) }
+    public var reply: ControlReply {
+        var reply = ControlReply(status: reader.head.status, body: body)
+        reply.signature = String(decoding: reader.head.signature, as: UTF8.self)
+        return reply
+    }
 
     /// Takes octets, and says whether the reply is whole.
     public mutating func take(_ octets: Span<UInt8>) throws(ExchangeError) -> Bool {

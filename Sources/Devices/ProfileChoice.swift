@@ -24,6 +24,8 @@ public struct ProfileChoice: Hashable, Sendable {
         case `default`
         /// It has neither a name nor an assignment, and such devices are treated apart.
         case new
+        /// As `new`, while this gateway has not heard yet what its peers know of devices.
+        case unheard
     }
 
     public var route: DeviceRoute
@@ -45,6 +47,8 @@ public struct ProfileRules: Equatable, Sendable {
     public var fixed: [DeviceIdentity: String]
     /// What becomes of devices without a name or an assignment; nil: the same as of all others.
     public var newDevices: DeviceRoute?
+    /// Whether peers may know a device that is not known here: until they were heard it goes nowhere.
+    public var awaitsPeers = false
 
     public init(
         standard: String, interfaces: [String: String] = [:], fixed: [DeviceIdentity: String] = [:],
@@ -73,6 +77,7 @@ public struct ProfileRules: Equatable, Sendable {
     public func choiceForStrangers(on interface: String?) -> ProfileChoice { choice(isKnown: false, on: interface) }
 
     private func choice(isKnown: Bool, on interface: String?) -> ProfileChoice {
+        if !isKnown, awaitsPeers { return ProfileChoice(.block, .unheard) }
         if !isKnown, let newDevices { return ProfileChoice(newDevices, .new) }
         if let interface, let profile = interfaces[interface] { return ProfileChoice(.profile(profile), .interface) }
         return ProfileChoice(.profile(standard), .default)

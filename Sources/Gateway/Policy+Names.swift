@@ -67,7 +67,7 @@ extension Policy {
         switch newcomer(device) {
         case .served: NetworkPlan.Capture(capture(ofProfile: profile(of: device)))
         case .direct: .none
-        case .blocked: .all
+        case .blocked, .waiting: .all
         }
     }
 }

@@ -113,6 +113,10 @@ final class Policy: Sendable {
         case .served: break
         case .direct: return way(.upstream(egress), position, .words("newDevices: direct"))
         case .blocked: return way(.refused, position, .words("newDevices: block"))
+        case .waiting:
+            return way(
+                .refused, position,
+                .words("peers: this gateway has not heard from its peer since it started, and doesn't know the device"))
         }
         if settings.phones.refusesEncryptedDNS, destination.target.port == 853 {
             return way(.refused, position, .words("phones: DNS over TLS"))

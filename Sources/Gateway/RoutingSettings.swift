@@ -82,6 +82,8 @@ public struct RoutingSettings: Sendable {
             case direct
             /// Nothing that it opens is carried.
             case blocked
+            /// As `blocked`, until a peer has told what it knows of devices.
+            case waiting
         }
 
         /// The positions of the profiles that devices have for themselves.

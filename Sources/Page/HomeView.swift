@@ -36,6 +36,8 @@ public struct HomeView: Equatable, Sendable {
         case standard
         /// What becomes of devices that nobody has named.
         case newcomer
+        /// Nobody here has named it, and other gateways of the lab, which may know it, have not been heard yet.
+        case unheard
     }
 
     /// A profile that anybody may pick.
@@ -58,6 +60,8 @@ public struct HomeView: Equatable, Sendable {
     public var lease: Int64?
     /// Nobody has been here from this device yet.
     public var isFirstVisit: Bool
+    /// It has a name, and whoever has it now has not said yet whether that is the right one.
+    public var asksName = false
     /// What is written on the phone: a proposal, or what was typed and not taken.
     public var naming = FormField()
     public var notice: PageNotice?
@@ -69,7 +73,6 @@ public struct HomeView: Equatable, Sendable {
     public var leftCertificate: UpstreamView.Kind?
     /// It comes by the proxy setting of another Wi-Fi, not through this one.
     public var usesProxyScript = false
-    public var offers: PageOffers = []
 
     public init(
         device: DeviceView, way: Way, origin: Origin, choices: [Choice] = [], lease: Int64? = nil,
@@ -87,14 +90,13 @@ public struct HomeView: Equatable, Sendable {
     public func answer(in context: PageContext) -> PageAnswer {
         let isRefused = refusal != nil || naming.error != nil
         return PageAnswer(
-            title: isRefused ? "Not done: \(device.label)" : device.label, status: isRefused ? 422 : 200, context,
-            offers: offers
+            title: isRefused ? "Not done: \(device.label)" : device.label, status: isRefused ? 422 : 200, context
         ) {
             tag(.h1) { Markup("This phone: ") + foreign(device.label) }
             notices
             status(context)
             holding(context)
-            if device.name == nil || isFirstVisit || naming.error != nil { name(context) }
+            if wantsName { name(context) }
             switching(context)
             if isFirstVisit { FirstPhoneCard.markup(isOpen: true) }
             if let leftCertificate { CertificateCard.removal(of: leftCertificate) }
@@ -123,7 +125,12 @@ public struct HomeView: Equatable, Sendable {
         case .direct:
             plainStatus("! Around every proxy", "Nobody has named this phone yet, so its requests go out directly.")
         case .blocked:
-            plainStatus("✕ Blocked", "Nobody has named this phone yet, so none of its requests go out.")
+            plainStatus(
+                "✕ Blocked",
+                origin == .unheard
+                    ? "This gateway has not heard from its peer since it started, and doesn't know this phone yet, so none "
+                        + "of its requests go out."
+                    : "Nobody has named this phone yet, so none of its requests go out.")
         }
     }
 
@@ -206,22 +213,39 @@ public struct HomeView: Equatable, Sendable {
         case .interface(let name): Markup("the gateway's default for everything on ") + foreign(name)
         case .standard: Markup("the gateway's default for everything")
         case .newcomer: Markup("the gateway's rule for phones without a name")
+        case .unheard: Markup("the gateway, which waits for what its peer knows")
         }
     }
 
     // MARK: What can be done
 
+    private var wantsName: Bool { device.name == nil || asksName || naming.error != nil }
+
     private func name(_ context: PageContext) -> Markup {
         tag(.section, .labelled(by: "naming"), .class("card")) {
             tag(.h2, .id("naming")) { "What is written on this phone?" }
-            context.form(.name) {
-                naming.markup(
-                    "name",
-                    FormField.Look(
-                        label: "Name of this phone",
-                        hint: "As on its sticker: letters, digits, hyphens, dots and underscores, such as pixel-7."))
-                context.submit("Name this phone")
+            nameForm(context, submit: "Name this phone")
+        }
+    }
+
+    /// For a name that turns out to be wrong, out of the way of everybody else.
+    private func rename(_ context: PageContext) -> Markup {
+        tag(.section, .labelled("Another name"), .class("card")) {
+            tag(.details) {
+                tag(.summary) { "Give this phone another name" }
+                nameForm(context, submit: "Rename this phone")
             }
+        }
+    }
+
+    private func nameForm(_ context: PageContext, submit: String) -> Markup {
+        context.form(.name) {
+            naming.markup(
+                "name",
+                FormField.Look(
+                    label: "Name of this phone",
+                    hint: "As on its sticker: letters, digits, hyphens, dots and underscores, such as pixel-7."))
+            context.submit(submit)
         }
     }
 
@@ -263,8 +287,9 @@ public struct HomeView: Equatable, Sendable {
                 }
                 context.button("Hand this phone over", .handOver)
             },
+            wantsName ? .empty : rename(context),
             isFirstVisit ? .empty : FirstPhoneCard.markup(isOpen: false),
-            offers.contains(.proxyScript) || usesProxyScript
+            context.offers.contains(.proxyScript) || usesProxyScript
                 ? ProxyScript.card(context, isUsed: usesProxyScript) : .empty,
         ])
     }

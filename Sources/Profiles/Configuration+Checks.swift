@@ -19,6 +19,7 @@ extension Configuration {
         try checkNames()
         try checkDevices()
         try checkPush()
+        try checkPeers()
     }
 
     /// The same configuration with another upstream in its active profile.

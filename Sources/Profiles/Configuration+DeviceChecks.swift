@@ -33,7 +33,9 @@ extension Configuration {
 
     /// Somebody must be able to sign what the listener takes.
     func checkPush() throws(ConfigurationError) {
-        guard push != nil, !keys.contains(where: { $0.scope.contains(.push) && !$0.isRevoked }) else { return }
+        guard push != nil, peers.isEmpty, !keys.contains(where: { $0.scope.contains(.push) && !$0.isRevoked }) else {
+            return
+        }
         throw Self.conflict(
             "push", found: "a listener and no key that may push", expected: "a key with scope [\"push\"] in `keys`",
             hint: "starshipctl keygen makes one")

@@ -41,6 +41,8 @@ extension Configuration {
         members.add("keys", .array(keys.map(\.json)), unless: .array([]))
         members.add("control", control.map(\.json) ?? false, unless: .object([]))
         if let push { members.add("push", push.json) }
+        members.add("peers", .array(peers.map(\.json)), unless: .array([]))
+        members.add("peerWait", peerWait, unless: .seconds(300))
         if let metrics { members.add("metrics", metrics.json) }
         if network.setup == .gateway { members.add("page", page.map(\.json) ?? false, unless: .object([])) }
         if let adhoc { members.add("adhoc", adhoc.json) }

@@ -67,6 +67,8 @@ extension Configuration {
         keys = try KeyOptions.list(section)
         control = try ControlOptions.read(section)
         push = try PushOptions.read(section)
+        peers = try PeerOptions.list(section)
+        try section.read("peerWait", into: &peerWait, within: .zero ... .hours(24))
         metrics = try MetricsOptions.read(section)
         page = try PageOptions.read(section, setup: network.setup)
         adhoc = try AdhocOptions.read(section)

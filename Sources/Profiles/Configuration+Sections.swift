@@ -15,9 +15,10 @@ extension Configuration {
         if gateway != other.gateway { names.append("gateway") }
         if control != other.control { names.append("control") }
         if push != other.push { names.append("push") }
+        if peers != other.peers { names.append("peers") }
         if metrics != other.metrics { names.append("metrics") }
-        // Who may look is asked at each request.
-        if page?.port != other.page?.port { names.append("page") }
+        // The page follows by itself, unless whole routes are to come or go with it.
+        if network.setup != other.network.setup, page?.port != other.page?.port { names.append("page") }
         return names
     }
 
@@ -35,11 +36,14 @@ extension Configuration {
         whole.gateway = other.gateway
         whole.control = other.control
         whole.push = other.push
+        whole.peers = other.peers
         whole.metrics = other.metrics
-        whole.page = other.page.map { page in
-            var page = page
-            page.viewers = self.page?.viewers ?? []
-            return page
+        if network.setup != other.network.setup {
+            whole.page = other.page.map { page in
+                var page = page
+                page.viewers = self.page?.viewers ?? []
+                return page
+            }
         }
         return whole
     }

@@ -63,6 +63,10 @@ public struct Configuration: Equatable, Sendable {
     public var control: ControlOptions? = ControlOptions()
     /// The listener for signed requests; nil unless the file has a `push` object.
     public var push: PushOptions?
+    /// Other gateways of the lab, which are told whatever is decided here.
+    public var peers: [PeerOptions] = []
+    /// How long after its start devices that this gateway does not know wait for what its peers know.
+    public var peerWait = Interval.seconds(300)
     /// The listener for Prometheus; nil unless the file has a `metrics` object.
     public var metrics: MetricsOptions?
     /// The page for devices; nil with `page: false`, and where `network.setup` is not `gateway`.

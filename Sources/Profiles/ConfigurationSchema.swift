@@ -61,6 +61,9 @@ public enum ConfigurationSchema {
         object.add("keys", .list(Schema(key), most: 256), "keys that sign links and pushes")
         object.add("control", orFalse(control), "the control socket")
         object.add("push", orFalse(push), "signed requests over TCP")
+        object.add("peers", .list(Schema(peer), most: PeerOptions.limit), "other gateways of the lab")
+        object.add(
+            "peerWait", .duration(usual.peerWait), "0s to 24h: how long unknown devices wait for what peers know")
         object.add("metrics", orFalse(metrics), "figures for Prometheus over TCP")
         object.add("page", orFalse(page), "the page for devices; there is one with network.setup gateway alone")
         object.add("adhoc", orFalse(adhoc), "proxies that people bring along for one device")

@@ -91,15 +91,15 @@ extension Section {
     }
 
     /// Reads `listen`: one address and port, or a list of them.
-    func listeners(port: UInt16) throws(ConfigurationError) -> [SocketAddress]? {
-        guard let value = self["listen"] else { return nil }
+    func listeners(_ key: String = "listen", port: UInt16) throws(ConfigurationError) -> [SocketAddress]? {
+        guard let value = self[key] else { return nil }
         let expected = "an address and a port, such as \"127.0.0.1:\(port)\" or \"[::1]:\(port)\""
         var values = [value]
-        if case .array = value.content { values = try list("listen", expected, limit: 8) }
+        if case .array = value.content { values = try list(key, expected, limit: 8) }
         var listen: [SocketAddress] = []
         for value in values {
             guard case .string(let text) = value.content else {
-                throw error(.wrongType, "listen", found: value.kind, expected: expected, at: value)
+                throw error(.wrongType, key, found: value.kind, expected: expected, at: value)
             }
             do throws(HostMistake) {
                 let endpoint = try HostText.endpoint(text, defaultPort: port)
@@ -107,7 +107,7 @@ extension Section {
                 listen.append(endpoint)
             } catch {
                 throw self.error(
-                    .badValue, "listen", found: error.found, expected: expected, hint: error.hint, at: value)
+                    .badValue, key, found: error.found, expected: expected, hint: error.hint, at: value)
             }
         }
         return listen

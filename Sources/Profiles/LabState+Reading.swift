@@ -12,16 +12,20 @@ extension LabState {
 
     /// Reads what `json` writes, or says what is wrong with it.
     public static func parse(_ bytes: Span<UInt8>) throws(ConfigurationError) -> LabState {
-        let section = try Section(JSON5Reader.read(bytes, limit: sizeLimit), path: "", keys: ConfigurationKeys.labState)
-        var state = LabState()
-        state.active = try section.optionalIdentifier("active")
-        state.profiles = try profiles(section)
-        state.devices = try devices(section)
-        state.assignments = try assignments(section)
-        state.own = try OwnProxy.list(section)
-        state.spent = try spent(section)
-        state.unconfirmed = try section["unconfirmed"].map(Unconfirmed.init)
-        return state
+        try LabState(JSON5Reader.read(bytes, limit: sizeLimit), path: "")
+    }
+
+    init(_ value: JSON5Value, path: String) throws(ConfigurationError) {
+        let section = try Section(value, path: path, keys: ConfigurationKeys.labState)
+        self.init()
+        active = try section.optionalIdentifier("active")
+        profiles = try Self.profiles(section)
+        devices = try Self.devices(section)
+        assignments = try Self.assignments(section)
+        own = try OwnProxy.list(section)
+        spent = try Self.spent(section)
+        unconfirmed = try section["unconfirmed"].map(Unconfirmed.init)
+        stamps = try Self.stamps(section)
     }
 
     /// The state as the store has it; `parse` reads it.
@@ -34,6 +38,7 @@ extension LabState {
         members.add("own", .array(own.map(\.json)), unless: .array([]))
         members.add("spent", .array(spent.map(\.json)), unless: .array([]))
         if let unconfirmed { members.add("unconfirmed", unconfirmed.json) }
+        members.add("stamps", stampsJSON, unless: .array([]))
         return .object(members)
     }
 

@@ -21,6 +21,8 @@ public struct LabState: Equatable, Sendable {
     public var spent: [SpentNonce] = []
     /// The change that is taken back unless somebody confirms it; one at a time.
     public var unconfirmed: Unconfirmed?
+    /// Where there are peers: when each item was changed or taken out, and by which gateway.
+    public var stamps: [SharedItem: SharedStamp] = [:]
 
     /// A change on trial.
     public struct Unconfirmed: Equatable, Sendable {

@@ -13,6 +13,8 @@ public struct LinkKey: Sendable {
     public enum Scope: String, CaseIterable, Sendable {
         case links
         case push
+        /// Telling what was decided at another gateway, and nothing else.
+        case peer
     }
 
     /// The name in `kid`.

@@ -29,11 +29,12 @@ public struct PushVerifier: Sendable {
         self.started = started
     }
 
-    /// Checks a request and remembers its nonce; returns the key that signed it.
+    /// Checks a request that takes a `right`, and remembers its nonce; returns the key that signed it.
     ///
     /// The signature comes before all that depends on the time, so that nothing further is told to those who have none.
     public mutating func verify(
-        _ request: SignedRequest, _ headers: PushSignature, body: Span<UInt8>, at clock: LinkVerifier.Clock
+        _ request: SignedRequest, _ headers: PushSignature, body: Span<UInt8>, at clock: LinkVerifier.Clock,
+        right: LinkKey.Scope = .push
     ) throws(PushError) -> LinkKey {
         let time = try Self.checkForm(request, headers)
         guard let key = keys.first(where: { $0.id == headers.key }) else { throw .unknownKey }
@@ -43,7 +44,7 @@ public struct PushVerifier: Sendable {
         guard let given = try? Base64.url.decode(headers.signature),
             equalInConstantTime(given.span, key.sign(message).span)
         else { throw .wrongSignature }
-        guard key.scope.contains(.push) else { throw .scope }
+        guard key.scope.contains(right) else { throw right == .peer ? .peerScope : .scope }
         try check(time, of: key, at: clock)
         try remember(LinkVerifier.Nonce(key: key.id, once: headers.nonce), now: clock.now.seconds)
         return key
@@ -92,6 +93,8 @@ public enum PushError: Error, Equatable, Sendable, CustomStringConvertible {
     case wrongSignature
     /// The key may not push.
     case scope
+    /// The key is no peer's.
+    case peerScope
     case clock(now: UnixTime)
     case time(given: UnixTime, now: UnixTime)
     case beforeStart
@@ -106,7 +109,7 @@ public enum PushError: Error, Equatable, Sendable, CustomStringConvertible {
         case .revokedKey: "revokedKey"
         case .expiredKey: "expiredKey"
         case .wrongSignature: "wrongSignature"
-        case .scope: "scope"
+        case .scope, .peerScope: "scope"
         case .clock: "clock"
         case .time: "time"
         case .beforeStart: "beforeStart"
@@ -123,6 +126,7 @@ public enum PushError: Error, Equatable, Sendable, CustomStringConvertible {
         case .expiredKey: "a key whose time is over"
         case .wrongSignature: "a signature that doesn't fit"
         case .scope: "a key that may not push"
+        case .peerScope: "a key that is no peer's"
         case .clock(let now): "the gateway's clock at \(now), which isn't set"
         case .time(let given, let now): "the time \(given), while the gateway's clock says \(now)"
         case .beforeStart: "a request from before the gateway's start"
@@ -140,6 +144,7 @@ public enum PushError: Error, Equatable, Sendable, CustomStringConvertible {
         case .unknownKey, .revokedKey, .expiredKey: "the id of one of its keys that is in use"
         case .wrongSignature: "the request as it was signed for this gateway, under the key that it names"
         case .scope: "a key with scope [\"push\"]"
+        case .peerScope: "a key with scope [\"peer\"]"
         case .clock: "a clock that is right"
         case .time: "clocks that differ by \(PushVerifier.leeway) seconds at most"
         case .beforeStart, .replayed: "each request signed anew"

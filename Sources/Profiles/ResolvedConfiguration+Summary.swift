@@ -58,6 +58,7 @@ extension ResolvedConfiguration {
             let allowed = push.allow.isEmpty ? "" : " for " + push.allow.map(\.description).joined(separator: " ")
             rows.append(("push", push.listen.map(\.description).joined(separator: " ") + allowed))
         }
+        rows += options.peers.map { ("peer", "\($0.id), \($0.address), key \($0.key)") }
         if let metrics = options.metrics { rows.append(("metrics", metrics.summary)) }
         if options.network.setup == .gateway { rows.append(("page", options.page?.summary ?? "off")) }
         if let adhoc = options.adhoc { rows.append(("adhoc", adhoc.summary)) }

@@ -27,6 +27,9 @@ public struct HTTPReplyHead: Equatable, Sendable {
     var saysKeepAlive = false
     var lengthIsBroken = false
 
+    /// What another gateway has signed its answer with; its first 64 octets, empty without one.
+    public var signature: [UInt8] = []
+
     public init() {}
 
     public var isInterim: Bool { status / 100 == 1 && status != 101 }
@@ -187,6 +190,8 @@ public struct HTTPReplyReader: Equatable, Sendable {
         case 17 where name.matches("transfer-encoding"):
             head.isChunked = listContains(value, "chunked")
             if !head.isChunked { head.lengthIsBroken = true }
+        case 18 where name.matches("starship-signature"):
+            head.signature = Array(copying: value.extracting(0..<min(value.count, 64)))
         case 18 where name.matches("proxy-authenticate"):
             field = .challenge
             addChallenge(value, separator: ASCII.comma)

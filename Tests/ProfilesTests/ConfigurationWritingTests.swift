@@ -184,6 +184,8 @@ struct ConfigurationWritingTests {
             "metrics: {}", "metrics: { listen: '10.0.0.1', allow: ['10.0.0.0/8'] }",
             "adhoc: { from: ['10.20.0.0/16'] }", "adhoc: { from: ['10.20.0.0/16'], lease: '12h' }",
             "adhoc: { from: ['10.20.0.0/16', '2001:db8::/32'], ports: '8899', lease: '30m', max: '2h' }",
+            "gateway: 'g', keys: [{ id: 'k', file: 'f', scope: ['peer'] }], push: { listen: '127.0.0.1:1' },"
+                + " peers: [{ id: 'h', address: '[fd00::3]:10801', key: 'k' }], peerWait: '0s'",
             "limits: { sniffPorts: [] }", "network: { mark: '0x1/0xff' }", "keys: [{ id: 'k', file: 'f', hosts: [] }]",
         ])
     func more(text: String) throws {

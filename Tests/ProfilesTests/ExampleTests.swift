@@ -50,7 +50,7 @@ struct ExampleTests {
         "every example is a right configuration, its rules too",
         arguments: [
             "try.json5", "starship.json5", "squid.json5", "whistle.json5", "domain-mode.json5", "gateway.json5",
-            "host.json5", "one-arm.json5", "lab.json5", "group.json5",
+            "host.json5", "one-arm.json5", "lab.json5", "group.json5", "keepalived/pair.json5", "ways/lan.json5",
         ])
     func parses(name: String) throws {
         let configuration = try configuration(example(name))

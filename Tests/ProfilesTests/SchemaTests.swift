@@ -55,6 +55,7 @@ struct SchemaTests {
             (["limits"], minimal("limits: { zzzzzz: 1 }")), (["log"], minimal("log: { zzzzzz: 1 }")),
             (["devices"], minimal("devices: [{ zzzzzz: 1 }]")), (["keys"], minimal("keys: [{ zzzzzz: 1 }]")),
             (["control"], minimal("control: { zzzzzz: 1 }")), (["push"], minimal("push: { zzzzzz: 1 }")),
+            (["peers"], minimal("peers: [{ zzzzzz: 1 }]")),
             (["health"], minimal("health: { zzzzzz: 1 }")), (["metrics"], minimal("metrics: { zzzzzz: 1 }")),
             (["page"], minimal("page: { zzzzzz: 1 }")),
             (["adhoc"], minimal("adhoc: { zzzzzz: 1 }")),
@@ -84,7 +85,7 @@ struct SchemaTests {
     func objects() throws {
         let objects = ConfigurationSchema.text.split(separator: "\"additionalProperties\"").count - 1
         // As above, and `users` of http.
-        #expect(objects == 24)
+        #expect(objects == 25)
     }
 
     @Test("every default of the schema is the reader's")

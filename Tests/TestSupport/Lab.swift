@@ -15,7 +15,11 @@ public final class Lab {
         case device
         /// A second device, once `addTablet` was called.
         case tablet
+        /// A third one, once `addLaptop` was called.
+        case laptop
         case gateway
+        /// A second gateway, once `addGateway` was called.
+        case second
         case internet
         case origin
     }
@@ -96,6 +100,11 @@ public final class Lab {
 
     /// Adds a second device on the same link, with a MAC and an address of its own (10.9.0.3).
     public func addTablet() throws { _ = try Self.script("tablet", name) }
+
+    /// Adds a third device on the same link (10.9.0.4).
+    public func addLaptop() throws { _ = try Self.script("laptop", name) }
+    /// Puts a second gateway beside the first one, behind a switch, and takes 10.9.0.1 from the first one.
+    public func addGateway() throws { _ = try Self.script("pair", name) }
 
     /// Leads what the device sends into the TUN device of that name.
     public func route(into tunnel: String = "starship0") throws {
