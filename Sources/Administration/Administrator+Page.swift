@@ -25,6 +25,8 @@ struct PageCaller {
     var local: IPAddress
     /// That address as links have it.
     var authority: String
+    /// Our address of the other family on the LAN, as links have it; nil: there is none.
+    var otherAuthority: String?
     var context: PageContext
     /// Seconds since 1970.
     var now: Int64
@@ -39,8 +41,8 @@ struct PageCaller {
 }
 
 extension Administrator {
-    /// Answers one request to the page.
-    mutating func answer(_ visit: PageVisit, _ gateway: inout Gateway) -> PageAnswer {
+    /// Answers one request to the page; nil: the answer waits for the proxy that the request brings.
+    mutating func answer(_ visit: PageVisit, _ gateway: inout Gateway) -> PageAnswer? {
         let caller = caller(of: visit, &gateway)
         do throws(PageRefusal) {
             switch try pageGuard(visit).check(visit.head) {
@@ -50,6 +52,7 @@ extension Administrator {
             let request = try PageRequest(method: visit.head.method, target: visit.target, body: visit.body)
             if let fixed = Self.fixed(request) { return fixed }
             guard caller.address.isOfOneDevice else { return Self.strange(caller) }
+            if waits(for: request, of: caller, visit) { return nil }
             return answer(request, caller, &gateway)
         } catch {
             return error.answer(in: caller.context)
@@ -60,7 +63,7 @@ extension Administrator {
         PageGuard(addresses: visit.addresses, port: pagePort)
     }
 
-    private var pagePort: UInt16 { running.page?.port ?? PageOptions.usualPort }
+    private var pagePort: UInt16 { plan.pagePort ?? PageOptions.usualPort }
 
     /// What is the same for everybody.
     private static func fixed(_ request: PageRequest) -> PageAnswer? {
@@ -84,18 +87,22 @@ extension Administrator {
 
     // MARK: Who asks
 
-    private mutating func caller(of visit: PageVisit, _ gateway: inout Gateway) -> PageCaller {
+    mutating func caller(of visit: PageVisit, _ gateway: inout Gateway) -> PageCaller {
         let address = visit.client.address
         let device = devices.device(identity(at: address, &gateway))
         let local = Self.printed(visit)
         let now = Clock.unixTime()
         let suffix = visit.head.host.hasSuffix(":\(pagePort)") ? ":\(pagePort)" : ""
-        let authority = (local.isIPv4 ? "\(local)" : "[\(local)]") + suffix
+        let authority = Self.text(local) + suffix
+        let other = Self.usual(visit).first { $0.isIPv4 != address.isIPv4 }
         let context = PageContext(
             gateway: keys.gateway, authority: authority, now: now.seconds, utcOffset: Clock.zone(at: now),
             tokens: pageTokens, device: "\(device.identity)")
-        return PageCaller(
-            device: device, address: address, local: local, authority: authority, context: context, now: now.seconds)
+        var caller = PageCaller(
+            device: device, address: address, local: local, authority: authority,
+            otherAuthority: other.map { Self.text($0) + suffix }, context: context, now: now.seconds)
+        caller.context.offers = offers(to: caller)
+        return caller
     }
 
     /// Whose an address is; one that no device has is a device by itself.
@@ -114,9 +121,17 @@ extension Administrator {
     /// The address of ours that is printed: the one that was asked, unless it means nothing without its link.
     private static func printed(_ visit: PageVisit) -> IPAddress {
         if visit.addresses.contains(visit.local), !visit.local.isLinkLocal { return visit.local }
-        let usual = visit.addresses.filter { !$0.isLinkLocal }
-        return usual.min { ($0.isIPv4 ? 0 : 1, $0.high, $0.low) < ($1.isIPv4 ? 0 : 1, $1.high, $1.low) } ?? visit.local
+        return usual(visit).first ?? visit.local
     }
+
+    /// Our addresses that mean something without a link, IPv4 first.
+    private static func usual(_ visit: PageVisit) -> [IPAddress] {
+        visit.addresses.filter { !$0.isLinkLocal }
+            .sorted { ($0.isIPv4 ? 0 : 1, $0.high, $0.low) < ($1.isIPv4 ? 0 : 1, $1.high, $1.low) }
+    }
+
+    /// An address as URLs have it.
+    private static func text(_ address: IPAddress) -> String { address.isIPv4 ? "\(address)" : "[\(address)]" }
 
     // MARK: What is answered
 
@@ -136,6 +151,7 @@ extension Administrator {
         case .board: board(caller, gateway)
         case .proxyScript: proxyScript(caller)
         case .check(let nonce): check(nonce, caller, &gateway)
+        case .checkFrame(let nonce): checkFrame(nonce, caller, gateway)
         case .checkImage: CheckView.image
         case .style, .script, .favicon: .nothing
         case .change(let change, let token): answer(change, token, caller, &gateway)
@@ -151,8 +167,16 @@ extension Administrator {
             answer.status = PageRefusal.token.status
             return answer
         }
+        let device = caller.device.identity
+        guard page.mayChange(device, at: Clock.now()) else {
+            var answer = refused(change, ControlError(.conflict, PageRefusal.tooOften.words), caller, &gateway)
+            answer.status = PageRefusal.tooOften.status
+            return answer.later
+        }
         do throws(ControlError) {
-            return try carryOut(change, caller, &gateway)
+            let answer = try carryOut(change, caller, &gateway)
+            page.changed(device, at: Clock.now())
+            return answer
         } catch {
             return refused(change, error, caller, &gateway)
         }

@@ -169,7 +169,10 @@ extension Administrator {
         let device = caller.device
         // Keyboards of phones put a blank behind a word.
         let name = String(typed.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
-        guard name != device.name else { return .named }
+        guard name != device.name else {
+            page.named(device.identity, at: Clock.now())
+            return .named
+        }
         guard NamedDevice.isName(name) else {
             throw ControlError(.badValue, "found no name; expected \(NamedDevice.nameWords)")
         }
@@ -184,6 +187,7 @@ extension Administrator {
                 hint: "whoever looks after the gateway can forget some")
         }
         _ = try self.name(caller.text, name, caller.by, &gateway, how: Self.byPage)
+        page.named(device.identity, at: Clock.now())
         return .named
     }
 }

@@ -32,8 +32,15 @@ extension Administrator {
             }
             view.stage = .asking(nonce: nonce, images)
         }
-        view.offers = offers(to: caller)
         return view.answer(in: caller.context)
+    }
+
+    /// The image by IPv6, for the device whose check it is.
+    func checkFrame(_ nonce: String?, _ caller: PageCaller, _ gateway: borrowing Gateway) -> PageAnswer {
+        guard let nonce, page.checks.value(of: nonce, at: Clock.now())?.device == caller.device.identity,
+            let images = Self.images(nonce, gateway), let frame = CheckView.frame(images)
+        else { return PageRefusal.unknownPath.answer(in: caller.context) }
+        return frame
     }
 
     private static func images(_ nonce: String, _ gateway: borrowing Gateway) -> CheckView.Images? {
@@ -72,7 +79,9 @@ extension Administrator {
         switch found.ipv6 {
         case .none, .throughUs: results.append(CheckView.Result(.ipv6))
         case .around(let detour):
-            results.append(CheckView.Result(.ipv6, fault: .foreignIPv6, detail: "\(detour)"))
+            var seen = "\(detour)"
+            if let router = found.router, !seen.hasSuffix("\(router)") { seen += "; \(router)" }
+            results.append(CheckView.Result(.ipv6, fault: .foreignIPv6, detail: seen))
         case .unknown: break
         }
         return results

@@ -1,5 +1,6 @@
 /// Proxies that people bring along, as the page shows and takes them.
 
+import Addresses
 import Control
 import Devices
 import Gateway
@@ -10,9 +11,8 @@ extension Administrator {
     func ownProxy(
         _ caller: PageCaller, server: FormField = FormField(), domains: FormField = FormField()
     ) -> PageAnswer {
-        var view = OwnProxyView(device: caller.view, terms: ownProxyTerms, server: server, domains: domains)
-        view.offers = offers(to: caller)
-        return view.answer(in: caller.context)
+        OwnProxyView(device: caller.view, terms: ownProxyTerms, server: server, domains: domains)
+            .answer(in: caller.context)
     }
 
     /// What a device's own proxy was refused for, beside the field that is wrong.
@@ -20,11 +20,13 @@ extension Administrator {
         _ caller: PageCaller, _ server: String, _ domains: String, refused error: ControlError
     ) -> PageAnswer {
         let isAboutDomains = error.path == "domains"
+        let words = error.path == "server" ? error.besideField : error.words
         return ownProxy(
-            caller, server: FormField(server, error: isAboutDomains ? nil : error.words),
-            domains: FormField(domains, error: isAboutDomains ? error.words : nil))
+            caller, server: FormField(server, error: isAboutDomains ? nil : words),
+            domains: FormField(domains, error: isAboutDomains ? words : nil))
     }
 
+    /// Gives a device the proxy that it has typed in, which takes connections as far as is known.
     mutating func bring(
         _ server: String, _ domains: String, _ caller: PageCaller, _ gateway: inout Gateway
     ) throws(ControlError) -> PageAnswer {
@@ -35,7 +37,18 @@ extension Administrator {
 
     /// What the machine that asks is shown of its own proxy.
     mutating func laptop(_ caller: PageCaller, port: String?, _ gateway: inout Gateway) -> PageAnswer {
-        laptop(at: caller.address, port: port, authority: caller.authority, &gateway).answer(in: caller.context)
+        if let there = inOtherFamily(caller, port: port) { return there }
+        return laptop(at: caller.address, port: port, authority: caller.authority, &gateway).answer(in: caller.context)
+    }
+
+    /// The same page by IPv4, for a machine that has come by IPv6 where proxies have IPv4 alone, or the other way round.
+    ///
+    /// By the name of the page a browser takes whichever it likes; the proxy's address is to be the one that is asked from.
+    private func inOtherFamily(_ caller: PageCaller, port: String?) -> PageAnswer? {
+        guard let from = plan.effective.configuration.adhoc?.from,
+            from.allSatisfy({ $0.base.isIPv4 != caller.address.isIPv4 })
+        else { return nil }
+        return caller.otherAuthority.flatMap { PageAnswer.laptop(at: $0, port: port) }
     }
 
     /// What a laptop was refused for, with its port.

@@ -23,7 +23,6 @@ extension Administrator {
             device: caller.view, entries: requests.map { Self.entry($0, lists, isProxied: isProxied, caller.now) })
         (view.sentDirect, view.proxied) = (lists?.direct ?? [], lists?.proxied ?? [])
         (view.notice, view.refusal) = (notice, refusal)
-        view.offers = offers(to: caller)
         return view.answer(in: caller.context)
     }
 
@@ -110,7 +109,6 @@ extension Administrator {
             }
         }
         (view.notice, view.refusal) = (notice, refusal)
-        view.offers = offers(to: caller)
         return view.answer(in: caller.context)
     }
 

@@ -23,17 +23,14 @@ extension Administrator {
         var outcome = CertificateView.Outcome.notNeeded
         switch state {
         case .none: break
-        case .asking(let place):
-            kind = UpstreamView.Kind(place.kind)
-            outcome = .missing("it is being fetched; look again in a few seconds")
+        case .asking(let place): (kind, outcome) = (UpstreamView.Kind(place.kind), .underway)
         case .failed(let words, let place): (kind, outcome) = (UpstreamView.Kind(place.kind), .missing(words))
         case .found(let certificate, let place):
             kind = UpstreamView.Kind(place.kind)
             outcome = Self.outcome(certificate, caller.now)
         }
-        var view = CertificateView(
+        let view = CertificateView(
             device: caller.view, profile: profile?.name ?? nowWords(caller.device), kind: kind, outcome: outcome)
-        view.offers = offers(to: caller)
         return view.answer(in: caller.context)
     }
 
@@ -69,9 +66,7 @@ extension Administrator {
         var sheet = codesForEverybody(caller)
         // Other devices' stickers say who else is here.
         if let sticker = caller.device.name.flatMap(DeviceSticker.init) { try? sheet.add(sticker) }
-        var view = CodesView(sheet: sheet)
-        view.offers = offers(to: caller)
-        return view.answer(in: caller.context)
+        return CodesView(sheet: sheet).answer(in: caller.context)
     }
 
     /// The codes of the profiles that anybody may pick; drawing them takes milliseconds, so they are kept.

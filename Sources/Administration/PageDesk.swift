@@ -5,6 +5,7 @@
 /// whoever is on the LAN can make up devices, and a restart forgets it.
 
 import Bytes
+import Control
 import Devices
 import Network
 import Page
@@ -43,6 +44,13 @@ struct PageDesk {
         var begun: Instant
     }
 
+    /// Somebody who has come with a device for the first time.
+    struct FirstVisit {
+        var at: Instant
+        /// They have said what is written on it.
+        var isNamed = false
+    }
+
     /// What is odd about devices, as of a moment.
     struct Look {
         var at: Instant
@@ -64,8 +72,15 @@ struct PageDesk {
     /// The firewall and the workers are asked again after this, however many look at the page.
     static let lookTime = Interval.seconds(10)
 
+    /// How often a device may change something, and how many times at once after a quiet time: each change is a revision on
+    /// the disk and a turn of the kernel's rules, which others wait for.
+    static let changePeriod = Interval.seconds(1)
+    static let changeBurst = 20
+
+    /// Until when each device's changes are spent.
+    private var changes = Remembered<DeviceIdentity, Instant>(limit: 4096, lifetime: .seconds(60))
     /// When each device came for the first time.
-    var callers = Remembered<DeviceIdentity, Instant>(limit: 4096, lifetime: .hours(24 * 365))
+    var callers = Remembered<DeviceIdentity, FirstVisit>(limit: 4096, lifetime: .hours(24 * 365))
     /// The certificates that devices may still have and need no more.
     var left = Remembered<DeviceIdentity, UpstreamView.Kind>(limit: 4096, lifetime: .hours(24))
     /// The self-checks that were begun, by their nonces.
@@ -74,6 +89,27 @@ struct PageDesk {
     /// When the neighbour table was last read because somebody came whom nobody knew.
     var metAt: Instant?
     var codes: DrawnCodes?
+    /// Forms that bring a proxy, by the number of the probe that connects to it.
+    var trials: [UInt64: PageVisit] = [:]
+    /// What has come of them, by the number of the visit: it leaves with the next turn of the loop.
+    var answers: [(number: UInt64, answer: PageAnswer)] = []
+
+    /// Whether a device has not changed too much lately.
+    func mayChange(_ device: DeviceIdentity, at now: Instant) -> Bool {
+        let spent = changes.value(of: device, at: now) ?? now
+        return spent - now <= Self.changePeriod * Int64(Self.changeBurst - 1)
+    }
+
+    mutating func changed(_ device: DeviceIdentity, at now: Instant) {
+        changes.note(max(changes.value(of: device, at: now) ?? now, now) + Self.changePeriod, of: device, at: now)
+    }
+
+    /// Notes that somebody has said what a device is called.
+    mutating func named(_ device: DeviceIdentity, at now: Instant) {
+        guard var visit = callers.value(of: device, at: now) else { return }
+        visit.isNamed = true
+        callers.note(visit, of: device, at: visit.at)
+    }
 
     /// Forgets a device's former owner; the certificate may still be on it.
     mutating func forget(_ device: DeviceIdentity) { callers.forget(device) }

@@ -21,6 +21,8 @@ struct Plan {
     let lists: [DeviceIdentity: DeviceRules]
     /// What a file says that takes effect with the next start alone.
     let needsRestart: [String]
+    /// Where the page listens; nil: there is none.
+    let pagePort: UInt16?
     /// The file, for the names of others beside it.
     private let path: String
 
@@ -42,6 +44,7 @@ struct Plan {
         }
         let whole = running.map { resolved.withSections(of: $0) } ?? resolved
         decisions = try Translation.routing(whole, path: path)
+        pagePort = whole.configuration.page?.port
         needsRestart = running.map { resolved.configuration.sections(differingFrom: $0) } ?? []
         lists = Self.lists(of: effective.assignments, reusing: [:])
         (self.path, self.file, self.lab, self.effective, self.resolved) = (path, file, lab, effective, resolved)
@@ -51,7 +54,7 @@ struct Plan {
     ///
     /// What both have in common is taken over: a switch costs no rule.
     init(_ former: Plan, lab: LabState, running: Configuration) throws(StartupError) {
-        (path, file, needsRestart) = (former.path, former.file, former.needsRestart)
+        (path, file, needsRestart, pagePort) = (former.path, former.file, former.needsRestart, former.pagePort)
         self.lab = lab
         do throws(ConfigurationError) {
             effective = try EffectiveConfiguration(file: file, lab: lab)

@@ -2,6 +2,7 @@
 
 import Addresses
 import Bytes
+import Control
 import Gateway
 import LinuxIO
 import Names
@@ -154,6 +155,15 @@ extension Translation {
             .compactMap { IPPrefix($0.address, length: $0.prefixLength) }
     }
 
+    /// Who may use the HTTP proxy from anywhere, where the address alone says so, and where that proxy is; nil: nobody.
+    ///
+    /// Who has to log in there can't do so on the page, and one with a fixed way out has no profile of a device.
+    static func pageGuests(_ configuration: Configuration) -> PageGuests? {
+        guard let http = configuration.http, http.outbound == .active, http.users.isEmpty else { return nil }
+        let listeners = http.listen.map(\.address).filter { !$0.isLoopback }
+        return listeners.isEmpty || http.allow.isEmpty ? nil : PageGuests(networks: http.allow, listeners: listeners)
+    }
+
     /// What is done to the machine's network; nil with `network.setup: none`.
     static func network(_ configuration: Configuration) -> NetworkSettings? {
         let options = configuration.network
@@ -171,6 +181,7 @@ extension Translation {
         settings.whenDown = options.whenDown == .direct ? .direct : .block
         settings.mtu = configuration.tunnel?.mtu ?? 1500
         settings.pagePort = configuration.page?.port
+        settings.pageGuests = pageGuests(configuration).map { .init(networks: $0.networks, listeners: $0.listeners) }
         return settings
     }
 }

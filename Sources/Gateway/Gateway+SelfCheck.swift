@@ -38,6 +38,7 @@ extension Gateway {
             line.add("names", "\(check.names)")
             line.add("route", "\(check.route)")
             line.add("ipv6", "\(check.ipv6)")
+            if let router = check.router { line.add("router", "\(router.address) \(router.hardware)") }
         }
         return check
     }

@@ -7,6 +7,26 @@ import Network
 import Routing
 
 extension Gateway {
+    /// Where the page listens, as the kernel's routes know it.
+    public var pagePort: UInt16? { keeper != nil ? keeper.value.pagePort : nil }
+
+    /// Has the kernel lead to the page at another port, or to none, along with other settings.
+    ///
+    /// Where the kernel refuses, everything is as it was before.
+    public mutating func switchTo(
+        _ routing: RoutingSettings, pagePort: UInt16?, drain: Interval
+    ) throws(GatewayError) -> RerouteCounts {
+        guard keeper != nil else { return try switchTo(routing, drain: drain) }
+        let former = keeper.value.pagePort
+        keeper.value.pagePort = pagePort
+        do throws(GatewayError) {
+            return try switchTo(routing, drain: drain)
+        } catch {
+            keeper.value.pagePort = former
+            throw error
+        }
+    }
+
     /// What decides just now, as it was given.
     public var routing: RoutingSettings { shared.policy.settings }
 

@@ -51,14 +51,30 @@ public struct SelfCheck: Equatable, Sendable {
             switch self {
             case .foreignAddress(let address): "this phone has the address \(address), which is none of this network's"
             case .silent(let address): "this phone has the address \(address), and what it sends by IPv6 does not come"
-            case .router(let address, let mac): "the router \(address) (\(mac)) offers IPv6 on this network"
+            case .router(let address, let mac): Router(address: address, hardware: mac).description
             }
         }
+    }
+
+    /// Somebody else on the device's link who says of themselves that they are a router, by the neighbour table: who offers
+    /// the IPv6 that goes around us.
+    public struct Router: Equatable, Sendable, CustomStringConvertible {
+        public var address: IPAddress
+        public var hardware: MACAddress
+
+        public init(address: IPAddress, hardware: MACAddress) {
+            self.address = address
+            self.hardware = hardware
+        }
+
+        public var description: String { "the router \(address) (\(hardware)) offers IPv6 on this network" }
     }
 
     public var names = Names.other
     public var route = Route.other
     public var ipv6 = IPv6.unknown
+    /// The first of them, by address; nil: none is known.
+    public var router: Router?
     /// Anything of the check was seen: before that, a browser may not have begun.
     public var hasBegun = false
 
@@ -105,6 +121,7 @@ extension SelfCheck {
         // Addresses of a device change; a nonce is told to one alone, so whoever fetched by it was that one.
         route = notes.contains { $0.event == .cameByRoute } ? .throughUs : .other
         ipv6 = evidence.ipv6(notes)
+        router = evidence.router
     }
 }
 
@@ -133,6 +150,11 @@ extension CheckEvidence {
             .min { ($0.age ?? .zero, "\($0.resolver)") < ($1.age ?? .zero, "\($1.resolver)") }?.resolver
     }
 
+    fileprivate var router: SelfCheck.Router? {
+        routers.min { ($0.address.high, $0.address.low) < ($1.address.high, $1.address.low) }
+            .map { SelfCheck.Router(address: $0.address, hardware: $0.hardware) }
+    }
+
     fileprivate func ipv6(_ notes: [CheckNote]) -> SelfCheck.IPv6 {
         if notes.contains(where: { $0.event == .cameByIPv6 }) { return .throughUs }
         let own = addresses.filter { !$0.isIPv4 && !$0.isLinkLocal && !$0.isLoopback }
@@ -150,7 +172,7 @@ extension CheckEvidence {
         }
         let hasAsked = notes.contains { $0.event == .asked && addresses.contains($0.device) }
         let wantsIPv6 = notes.contains { $0.event == .askedForIPv6 && addresses.contains($0.device) }
-        if wantsIPv6, let router = routers.first { return .around(.router(router.address, router.hardware)) }
+        if wantsIPv6, let router { return .around(.router(router.address, router.hardware)) }
         // Phones ask for IPv6 addresses where they have a route for them.
         return hasAsked && !wantsIPv6 ? .none : .unknown
     }

@@ -149,7 +149,24 @@ struct FirewallText {
             let addresses = plan.addresses.filter { $0.isIPv4 == isIPv4 }.map(\.description)
             return addresses.isEmpty ? [] : forDevices("\(family) daddr \(list(addresses)) \(redirect)", family)
         }
-        return forDevices("fib daddr . iif type local \(redirect)") + named
+        return forDevices("fib daddr . iif type local \(redirect)") + named + guests(redirect)
+    }
+
+    /// Those who use the HTTP proxy from other networks find the page where they find the proxy.
+    private func guests(_ redirect: String) -> [String] {
+        guard let guests = plan.pageGuests else { return [] }
+        return [("ip", true), ("ip6", false)].flatMap { family, isIPv4 -> [String] in
+            // A set's intervals must not overlap.
+            let all = Set(guests.networks.filter { $0.base.isIPv4 == isIPv4 })
+            let networks = all.filter { one in !all.contains { $0.length < one.length && $0.contains(one.base) } }
+                .map(\.description).sorted()
+            let listeners = guests.listeners.filter { $0.isIPv4 == isIPv4 }
+            guard !networks.isEmpty, !listeners.isEmpty else { return [] }
+            let named = listeners.filter { !$0.isUnspecified }.map(\.description)
+            let place =
+                named.count < listeners.count ? "fib daddr type local" : "\(family) daddr \(list(named))"
+            return ["\(family) saddr \(list(networks)) \(place) \(redirect)"]
+        }
     }
 
     /// Of a machine that an upstream runs on nothing is noted or refused: it is always direct, by all its addresses.

@@ -65,6 +65,17 @@ public struct NetworkPlan: Equatable, Sendable {
         }
     }
 
+    /// Devices of other networks that use the HTTP proxy, and where it listens; an unspecified address is all of its family.
+    public struct PageGuests: Hashable, Sendable {
+        public var networks: [IPPrefix]
+        public var listeners: [IPAddress]
+
+        public init(networks: [IPPrefix], listeners: [IPAddress]) {
+            self.networks = networks
+            self.listeners = listeners
+        }
+    }
+
     /// The mark of our own sockets, and of connections that the firewall has to know again.
     public struct Mark: Hashable, Sendable {
         public var value: UInt32
@@ -97,6 +108,8 @@ public struct NetworkPlan: Equatable, Sendable {
     public var dnsPort: UInt16?
     /// Where the page listens; nil leaves port 80 of our own addresses alone.
     public var pagePort: UInt16?
+    /// Who comes to the page from other networks; nil: nobody does.
+    public var pageGuests: PageGuests?
     /// Whether devices' DNS over TLS and QUIC (port 853; RFC 7858, RFC 9250) is refused, so that they ask us instead.
     public var refusesEncryptedDNS = false
     public var whenDown: WhenDown = .block

@@ -24,6 +24,8 @@ public struct CertificateView: Equatable, Sendable {
         /// The device's upstream does not decrypt.
         case notNeeded
         case found(Certificate)
+        /// It is being fetched.
+        case underway
         /// Why there is none: the proxy did not give one, or what it gave is none.
         case missing(String)
     }
@@ -32,7 +34,6 @@ public struct CertificateView: Equatable, Sendable {
     public var profile: String
     public var kind: UpstreamView.Kind
     public var outcome: Outcome
-    public var offers: PageOffers = []
 
     public init(device: DeviceView, profile: String, kind: UpstreamView.Kind, outcome: Outcome) {
         self.device = device
@@ -42,11 +43,20 @@ public struct CertificateView: Equatable, Sendable {
     }
 
     public func answer(in context: PageContext) -> PageAnswer {
-        PageAnswer(title: "Certificate of \(profile)", context, offers: offers) {
+        var answer = PageAnswer(title: "Certificate of \(profile)", context) {
             tag(.h1) { Markup("Certificate of ") + foreign(profile) }
             switch outcome {
             case .notNeeded:
                 tag(.p) { "This phone's profile does not decrypt: it needs no certificate." }
+            case .underway:
+                tag(.section, .labelled("How far it is"), .class("card")) {
+                    tag(.p, .role("status")) {
+                        tag(.strong) { "No certificate: " }
+                        "it is being fetched through the proxy; this page looks again every "
+                            + "\(PageContext.words(Self.refreshTime))."
+                    }
+                    tag(.p) { tag(.a, .class("button"), .href(PageLink("/ca"))) { "Fetch the certificate again" } }
+                }
             case .missing(let why):
                 tag(.section, .labelled("What is wrong"), .class("card")) {
                     tag(.p) {
@@ -64,7 +74,13 @@ public struct CertificateView: Equatable, Sendable {
                 if let elsewhere { elsewhere }
             }
         }
+        // Without a script too; a fetch has an end, and so has this. As a field it is no trap for aids to reading.
+        if outcome == .underway { answer.set("Refresh", "\(Self.refreshTime)") }
+        return answer
     }
+
+    /// After how many seconds a certificate that is being fetched is looked for again.
+    private static let refreshTime: Int64 = 2
 
     private func card(_ certificate: Certificate, _ context: PageContext) -> Markup {
         tag(.section, .labelled("The certificate"), .class("card")) {

@@ -12,6 +12,8 @@ public struct CheckView: Equatable, Sendable {
         let names: PageLink
         let route: PageLink
         let ipv6: PageLink?
+        /// Where the last one stands, by itself.
+        let frame: PageLink
 
         /// Takes what a browser is to fetch, under `/check.png`; nil where a part of it is no host.
         ///
@@ -26,6 +28,7 @@ public struct CheckView: Equatable, Sendable {
             else { return nil }
             self.names = names
             self.route = route
+            frame = PageLink("/check/ipv6", ["n": nonce])
             guard let ipv6 else {
                 self.ipv6 = nil
                 return
@@ -83,7 +86,6 @@ public struct CheckView: Equatable, Sendable {
 
     public var device: DeviceView
     public var stage: Stage
-    public var offers: PageOffers = []
 
     public init(device: DeviceView, stage: Stage) {
         self.device = device
@@ -95,7 +97,7 @@ public struct CheckView: Equatable, Sendable {
         case .asking(let nonce, let images): asking(nonce, images, context)
         case .results(let results): showing(results, context)
         case .unknown:
-            PageAnswer(title: "Check this phone", context, offers: offers) {
+            PageAnswer(title: "Check this phone", context) {
                 tag(.h1) { "This check is over" }
                 tag(.p) { tag(.a, .class("button"), .href(PageLink("/check"))) { "Check this phone again" } }
             }
@@ -103,26 +105,49 @@ public struct CheckView: Equatable, Sendable {
     }
 
     private func asking(_ nonce: String, _ images: Images, _ context: PageContext) -> PageAnswer {
-        PageAnswer(title: "Check this phone", context, offers: offers, images: .anyHost) {
+        let policy = ContentPolicy(images: [images.names, images.route], hasFrame: images.ipv6 != nil)
+        return PageAnswer(title: "Check this phone", context, policy: policy) {
             tag(.h1) { Markup("Check of ") + foreign(device.label) }
             tag(.p) { "This phone now fetches three tiny images. Wait five seconds, then look." }
             tag(.p, .class("checks")) {
-                image(images.names, "Image by a name")
-                image(images.route, "Image by a route")
-                if let ipv6 = images.ipv6 { image(ipv6, "Image by IPv6") }
+                Self.image(images.names, "Image by a name")
+                Self.image(images.route, "Image by a route")
+                if images.ipv6 != nil {
+                    tag(
+                        .iframe, .source(images.frame), .title("Image by IPv6"), .number("width", 24),
+                        .number("height", 24))
+                }
             }
             tag(.p) { tag(.a, .class("button"), .href(PageLink("/check", ["n": nonce]))) { "Show the result" } }
         }
     }
 
-    private func image(_ link: PageLink, _ text: String) -> Markup {
+    private static func image(_ link: PageLink, _ text: String) -> Markup {
         tag(.img, .source(link), .alternative(text), .number("width", 8), .number("height", 8))
+    }
+
+    /// What stands in the frame: the image by IPv6 and no text of anybody's, so that its wide policy lets nothing through.
+    ///
+    /// Nil where that family is not tried.
+    public static func frame(_ images: Images) -> PageAnswer? {
+        guard let link = images.ipv6 else { return nil }
+        let page = tag(.html, .fixed("lang", "en")) {
+            tag(.head) {
+                tag(.meta, .fixed("charset", "utf-8"))
+                tag(.title) { "Image by IPv6" }
+            }
+            tag(.body) { image(link, "Image by IPv6") }
+        }
+        let document = Markup(literal: "<!DOCTYPE html>\n") + page
+        return PageAnswer(
+            status: 200, type: PageAnswer.html, body: Array((document.html + "\n").utf8),
+            policy: ContentPolicy(isFrame: true))
     }
 
     private func showing(_ results: [Result], _ context: PageContext) -> PageAnswer {
         let faults = results.filter { $0.fault != nil }.count
         return PageAnswer(
-            title: faults == 0 ? "This phone is fine" : "This phone has \(faults) faults", context, offers: offers
+            title: faults == 0 ? "This phone is fine" : "This phone has \(faults) faults", context
         ) {
             tag(.h1) { Markup("Result for ") + foreign(device.label) }
             Markup.joined(results.map(\.markup))

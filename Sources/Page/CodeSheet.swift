@@ -144,12 +144,11 @@ extension CodeSheet {
 /// What the page at `/codes` shows.
 public struct CodesView: Equatable, Sendable {
     public var sheet: CodeSheet
-    public var offers: PageOffers = []
 
     public init(sheet: CodeSheet) { self.sheet = sheet }
 
     public func answer(in context: PageContext) -> PageAnswer {
-        PageAnswer(title: "Codes to print", context, offers: offers) {
+        PageAnswer(title: "Codes to print", context) {
             tag(.h1) { Markup("Codes of ") + foreign(context.gateway) }
             if sheet.entries.isEmpty {
                 tag(.p) { "There is nothing to print: no profile is for everybody, and no device has a name." }

@@ -33,7 +33,6 @@ public struct LearnView: Equatable, Sendable {
     public var notice: PageNotice?
     /// Why nothing was added.
     public var refusal: String?
-    public var offers: PageOffers = [.learn]
 
     public init(device: DeviceView, stage: Stage, groups: [Group] = []) {
         self.device = device
@@ -44,7 +43,7 @@ public struct LearnView: Equatable, Sendable {
     public func answer(in context: PageContext) -> PageAnswer {
         PageAnswer(
             title: refusal == nil ? "Learn domains" : "Not done: learn domains", status: refusal == nil ? 200 : 422,
-            context, offers: offers
+            context
         ) {
             tag(.h1) { Markup("Learn the domains of an app on ") + foreign(device.label) }
             if let notice, refusal == nil { notice.markup }

@@ -86,6 +86,7 @@ enum MarkupBuilder {
 /// The elements that pages are made of.
 enum Element: String {
     case a, abbr, bdi, body, button, caption, code, dd, details, div, dl, dt, fieldset, figcaption, figure, footer, form
+    case iframe
     case h1, h2, h3, head, header, html, label, legend, li, main, nav, ol, option, p, path, pre, rect, script, section
     case select, small, span, strong, style, summary, svg, table, tbody, td, text, textarea, th, thead, time, title, tr
     case ul

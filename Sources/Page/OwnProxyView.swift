@@ -33,7 +33,6 @@ public struct OwnProxyView: Equatable, Sendable {
     public var terms: OwnProxyTerms?
     public var server: FormField
     public var domains: FormField
-    public var offers: PageOffers = []
 
     public init(
         device: DeviceView, terms: OwnProxyTerms?, server: FormField = FormField(), domains: FormField = FormField()
@@ -47,8 +46,7 @@ public struct OwnProxyView: Equatable, Sendable {
     public func answer(in context: PageContext) -> PageAnswer {
         let isRefused = server.error != nil || domains.error != nil
         return PageAnswer(
-            title: isRefused ? "Not done: my own proxy" : "My own proxy", status: isRefused ? 422 : 200, context,
-            offers: offers
+            title: isRefused ? "Not done: my own proxy" : "My own proxy", status: isRefused ? 422 : 200, context
         ) {
             tag(.h1) { Markup("Your own proxy for ") + foreign(device.label) }
             if let terms {
@@ -270,10 +268,24 @@ extension LaptopView.Finding {
 }
 
 extension PageAnswer {
-    /// What follows a laptop's word: its page, which shows what becomes of it (303, RFC 9110, section 15.4.4).
-    public static let laptopTried: PageAnswer = {
+    /// What follows a laptop's word: its page, which shows what becomes of it.
+    public static let laptopTried = seeOther(PageLink("/l"))
+
+    /// The laptop's page at another address of the gateway's, with the port that was named here; nil for what is no host.
+    public static func laptop(at authority: String, port: String?) -> PageAnswer? {
+        let link =
+            if let port {
+                PageLink(authority: authority, path: "/l", ["port": port])
+            } else {
+                PageLink(authority: authority, path: "/l")
+            }
+        return link.map(seeOther)
+    }
+
+    /// Another page (303, RFC 9110, section 15.4.4).
+    private static func seeOther(_ link: PageLink) -> PageAnswer {
         var answer = PageAnswer(status: 303, type: nil, body: [])
-        answer.set("Location", PageLink("/l").text)
+        answer.set("Location", link.text)
         return answer
-    }()
+    }
 }

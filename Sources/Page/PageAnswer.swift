@@ -26,11 +26,11 @@ public struct PageAnswer: Equatable, Sendable {
     public var fields: [Field]
     public var body: [UInt8]
 
-    init(status: Int, type: String?, body: [UInt8], images: ContentPolicy.Images = .own) {
+    init(status: Int, type: String?, body: [UInt8], policy: ContentPolicy = ContentPolicy()) {
         self.status = status
         self.type = type
         self.body = body
-        fields = ContentPolicy(images: images).fields
+        fields = policy.fields
     }
 
     /// The value of a field, by its name as it is written here.
@@ -56,21 +56,19 @@ public struct PageAnswer: Equatable, Sendable {
 
 /// What a browser may do with a page, and what it may keep of it.
 struct ContentPolicy {
-    /// Where images may come from.
-    enum Images {
-        case own
-        /// Other hosts too: a policy can't name an IPv6 address (Content Security Policy Level 3, section 2.3.1).
-        case anyHost
-    }
-
-    var images: Images
+    /// Hosts besides ours whose images the page shows.
+    var images: [PageLink] = []
+    /// Frames of our own stand in it.
+    var hasFrame = false
+    /// It stands in a frame of ours and has nothing but an image, of a host that no policy can name.
+    var isFrame = false
 
     /// Each answer has all of them, so that none is forgotten.
     var fields: [PageAnswer.Field] {
         [
-            PageAnswer.Field(name: "Content-Security-Policy", value: policy),
+            PageAnswer.Field(name: "Content-Security-Policy", value: isFrame ? Self.frame : policy),
             // For browsers that do not know `frame-ancestors` (RFC 7034).
-            PageAnswer.Field(name: "X-Frame-Options", value: "DENY"),
+            PageAnswer.Field(name: "X-Frame-Options", value: isFrame ? "SAMEORIGIN" : "DENY"),
             PageAnswer.Field(name: "Cross-Origin-Resource-Policy", value: "same-origin"),
             // With `no-referrer` browsers would hide the Origin of our own forms too (Fetch, section 3.2).
             PageAnswer.Field(name: "Referrer-Policy", value: "same-origin"),
@@ -80,14 +78,16 @@ struct ContentPolicy {
     }
 
     private var policy: String {
-        let source =
-            switch images {
-            case .own: "'self'"
-            case .anyHost: "'self' http:"
-            }
-        return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src \(source); "
-            + "form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
+        let sources = images.map(\.origin).joined(separator: " ")
+        return "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'"
+            + (sources.isEmpty ? "" : " \(sources)") + (hasFrame ? "; frame-src 'self'" : "")
+            + "; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
     }
+
+    /// A host source has letters, digits and hyphens between dots alone, so none is an IPv6 address (Content Security
+    /// Policy Level 3, section 2.3.1).
+    private static let frame =
+        "default-src 'none'; img-src http:; form-action 'none'; frame-ancestors 'self'; base-uri 'none'"
 }
 
 /// What has been done, as the page says it afterwards.

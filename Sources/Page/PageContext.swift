@@ -12,6 +12,8 @@ public struct PageContext: Sendable {
     public var now: Int64
     /// The seconds by which the gateway's time zone is east of UTC.
     public var utcOffset: Int64
+    /// Which of the other pages there are for the asking device: every page leads to them.
+    public var offers: PageOffers = []
     private let tokens: PageToken
     /// The asking device's identity as text; forms work for it alone.
     private let device: String

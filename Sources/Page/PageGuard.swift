@@ -108,6 +108,8 @@ public enum PageRefusal: Error, Equatable, Sendable {
     /// There is no such page.
     case unknownPath
     case tooOften
+    /// All devices together ask too often.
+    case busy
 
     public var status: Int {
         switch self {
@@ -119,6 +121,7 @@ public enum PageRefusal: Error, Equatable, Sendable {
         case .form: 400
         case .unknownPath: 404
         case .tooOften: 429
+        case .busy: 503
         }
     }
 }

@@ -21,8 +21,8 @@ public struct PageOffers: OptionSet, Sendable {
 extension PageAnswer {
     /// A page with its content, called by its title and the gateway's name; a bare one stands alone, as on a wall.
     init(
-        title: String, status: Int = 200, _ context: PageContext, offers: PageOffers = [],
-        images: ContentPolicy.Images = .own, isBare: Bool = false, @MarkupBuilder main: () -> Markup
+        title: String, status: Int = 200, _ context: PageContext, policy: ContentPolicy = ContentPolicy(),
+        isBare: Bool = false, @MarkupBuilder main: () -> Markup
     ) {
         let page = tag(.html, .fixed("lang", "en")) {
             tag(.head) {
@@ -36,17 +36,18 @@ extension PageAnswer {
             tag(.body) {
                 if !isBare { tag(.header) { tag(.p) { tag(.a, .href(PageLink("/"))) { foreign(context.gateway) } } } }
                 tag(.main) { main() }
-                if !isBare { Self.footer(context, offers) }
+                if !isBare { Self.footer(context) }
             }
         }
         let document = Markup(literal: "<!DOCTYPE html>\n") + page
-        self.init(status: status, type: Self.html, body: Array((document.html + "\n").utf8), images: images)
+        self.init(status: status, type: Self.html, body: Array((document.html + "\n").utf8), policy: policy)
     }
 
     static let html = "text/html; charset=utf-8"
 
-    private static func footer(_ context: PageContext, _ offers: PageOffers) -> Markup {
-        tag(.footer) {
+    private static func footer(_ context: PageContext) -> Markup {
+        let offers = context.offers
+        return tag(.footer) {
             tag(.nav, .labelled("All pages")) {
                 tag(.ul) {
                     item("This phone", PageLink("/"))

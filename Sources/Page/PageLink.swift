@@ -18,6 +18,9 @@ public struct PageLink: Equatable, Sendable {
         text = "http://\(authority)\(path)" + Self.query(values)
     }
 
+    /// Scheme and authority of a link to another host.
+    var origin: String { "http://" + text.dropFirst("http://".count).prefix { $0 != "/" } }
+
     private static func query(_ values: KeyValuePairs<String, String>) -> String {
         let pairs = values.map { "\($0.key)=\(PercentCoding.encode($0.value))" }
         return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")

@@ -81,6 +81,8 @@ public enum PageRequest: Equatable, Sendable {
     case proxyScript
     /// The self-check; with the nonce of one that has been made, its result.
     case check(nonce: String?)
+    /// The part of a self-check that stands in a frame.
+    case checkFrame(nonce: String?)
     /// An image of a self-check: under a host that only it has, or on the page's own.
     case checkImage(nonce: String?)
     case style
@@ -120,6 +122,7 @@ public enum PageRequest: Equatable, Sendable {
         case "/lab": return .board
         case "/proxy.pac": return .proxyScript
         case "/check": return .check(nonce: try value("n", query))
+        case "/check/ipv6": return .checkFrame(nonce: try value("n", query))
         case "/check.png": return .checkImage(nonce: try value("n", query))
         case "/style.css": return .style
         case "/page.js": return .script

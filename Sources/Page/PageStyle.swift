@@ -96,7 +96,8 @@ enum PageStyle {
         .codes { display: grid; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); gap: 1.5rem; }
         svg { display: block; width: 100%; max-width: 16rem; height: auto; background: #ffffff; }
         small { display: block; }
-        .checks { display: flex; gap: .5rem; }
+        .checks { display: flex; gap: .5rem; align-items: center; }
+        iframe { border: 0; }
         .wide { overflow-x: auto; }
         .wide table { min-width: 42rem; overflow-wrap: normal; }
         .board { font-size: 1.25rem; }

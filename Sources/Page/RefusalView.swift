@@ -9,6 +9,7 @@ extension PageRefusal {
         case .token: "This page was too old"
         case .unknownPath: "No such page"
         case .tooOften: "Too many requests"
+        case .busy: "Too many visitors"
         }
     }
 
@@ -23,13 +24,15 @@ extension PageRefusal {
         case .form(let error): "\(error.words) Nothing was changed."
         case .token: "A form works for 10 to 20 minutes after its page was loaded. Nothing was changed: do it again."
         case .unknownPath: "There is nothing at this address."
-        case .tooOften: "This device asks for pages too often; wait a second."
+        case .tooOften: "This device asks too often; wait a second."
+        case .busy: "All devices together ask for pages too often; wait a second."
         }
     }
 
     /// The page that says so.
     public func answer(in context: PageContext) -> PageAnswer {
-        var answer = PageAnswer(title: title, status: status, context) {
+        // Whoever has a name of theirs point here reads what stands under it: nothing about this gateway's pages.
+        var answer = PageAnswer(title: title, status: status, context, isBare: self == .otherHost) {
             tag(.h1) { title }
             tag(.p) { words }
             if let here = PageLink(authority: context.authority, path: "/") {
@@ -50,9 +53,18 @@ extension PageRefusal {
     private func mark(_ answer: inout PageAnswer) {
         switch self {
         case .method(let allowed): answer.set("Allow", allowed.joined(separator: ", "))
-        case .tooOften: answer.set("Retry-After", "1")
+        case .tooOften, .busy: answer = answer.later
         default: break
         }
+    }
+}
+
+extension PageAnswer {
+    /// The same, with word that it may be another one in a second.
+    public var later: PageAnswer {
+        var answer = self
+        answer.set("Retry-After", "1")
+        return answer
     }
 }
 

@@ -54,7 +54,6 @@ public struct RequestsView: Equatable, Sendable {
     public var proxied: [String] = []
     public var notice: PageNotice?
     public var refusal: String?
-    public var offers: PageOffers = []
 
     public init(device: DeviceView, entries: [Entry]) {
         self.device = device
@@ -64,7 +63,7 @@ public struct RequestsView: Equatable, Sendable {
     public func answer(in context: PageContext) -> PageAnswer {
         PageAnswer(
             title: refusal == nil ? "My requests" : "Not done: my requests", status: refusal == nil ? 200 : 422,
-            context, offers: offers
+            context
         ) {
             tag(.h1) { Markup("Requests of ") + foreign(device.label) }
             if let refusal {

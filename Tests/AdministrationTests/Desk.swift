@@ -65,8 +65,9 @@ final class Desk {
     }
 
     /// Writes another file for the next reload.
-    func edit(_ profiles: String = Desk.profiles, _ more: String = "") throws {
-        try Self.write(directory, profiles, more)
+    func edit(_ profiles: String = Desk.profiles, _ more: String = "", network: String? = nil) throws {
+        guard let network else { return try Self.write(directory, profiles, more) }
+        try Self.write(directory, profiles, more, network: network)
     }
 
     func put(_ name: String, _ text: String) throws -> String {
@@ -94,7 +95,10 @@ final class Desk {
     }
 
     /// Asks for a page as a browser does.
-    func visit(_ visit: PageVisit) -> PageAnswer { administrator.answer(visit, &gateway) }
+    func visit(_ visit: PageVisit) -> PageAnswer {
+        // Who looks after upstreams is not there, so nothing waits for one.
+        administrator.answer(visit, &gateway) ?? .line("", status: 500)
+    }
 
     /// Reads another file for what devices are told, as if the gateway had been started with it.
     func restart(_ profiles: String = Desk.profiles, _ more: String, network: String) throws {

@@ -129,6 +129,43 @@ struct PageChangeTests {
         #expect(desk.ask(.get, "/v1/history").has("pixel is released", "pixel has locked for an hour more"))
     }
 
+    @Test("twenty changes at once, and one more with each second, are a device's own")
+    func measure() {
+        var page = PageDesk()
+        let (one, other) = (DeviceIdentity.address(numeric("10.9.0.2")), DeviceIdentity.address(numeric("10.9.0.3")))
+        var now = Instant(nanoseconds: 0)
+        for _ in 0..<20 {
+            #expect(page.mayChange(one, at: now))
+            page.changed(one, at: now)
+        }
+        #expect(!page.mayChange(one, at: now) && page.mayChange(other, at: now))
+        for _ in 0..<100 {
+            now = now + .milliseconds(999)
+            #expect(!page.mayChange(one, at: now))
+            now = now + .milliseconds(1)
+            #expect(page.mayChange(one, at: now))
+            page.changed(one, at: now)
+        }
+        now = now + .seconds(20)
+        for _ in 0..<20 {
+            #expect(page.mayChange(one, at: now))
+            page.changed(one, at: now)
+        }
+        #expect(!page.mayChange(one, at: now))
+    }
+
+    @Test("a device that changes something all the time is told to wait, and nothing changes; others may")
+    func changesTooOften() throws {
+        let desk = try Desk.forPages()
+        defer { desk.remove() }
+        let (phone, other) = (Phone(desk, "10.9.0.2", mac: Self.mac), Phone(desk, "10.9.0.40"))
+        for _ in 0..<100 { desk.administrator.page.changed(phone.identity, at: Clock.now()) }
+        let late = phone.post(.switchTo, ("profile", "b"))
+        #expect(late.status == 429 && late.has("asks too often", "Switch this phone to Bee"), "\(late)")
+        #expect(desk.revision == 0 && phone.assignment == nil)
+        #expect(other.post(.switchTo, ("profile", "b")).status == 303)
+    }
+
     @Test("hand over ends what was set and forgets what was seen, for this device alone")
     func handsOver() throws {
         let desk = try Desk.forPages(Self.devices)

@@ -1,11 +1,15 @@
 /// What a device sees of itself, and of nobody else.
 
+import Addresses
+import Bytes
 import Control
 import Devices
 import Foundation
+import Health
 import LinuxIO
 import Profiles
 import Testing
+import Upstreams
 
 @testable import Administration
 @testable import Gateway
@@ -26,6 +30,37 @@ struct PageTests {
         #expect(home.has("Switch this phone to Bee", "Switch this phone to Whistle QA", "For 12 h"))
         #expect(!home.has("Locked") && !home.has("Switch this phone to a<"), "\(home)")
         #expect(desk.revision == 0)
+    }
+
+    @Test("the first visit asks for a name until somebody has said one; handed over, it asks the next one")
+    func askedForName() throws {
+        let desk = try Desk.forPages()
+        defer { desk.remove() }
+        let phone = Phone(desk, "10.9.0.2", mac: Self.macs[0])
+        #expect(phone.get("/").has("What is written on this phone?", "Prepare this phone, once"))
+        #expect(phone.post(.name, ("name", "pixel")).status == 303)
+        let named = phone.get("/")
+        #expect(!named.has("What is written on this phone?"))
+        #expect(named.has("Prepare this phone, once", "Rename this phone"))
+        #expect(phone.post(.handOver).status == 303)
+        #expect(phone.get("/").has("What is written on this phone?", "value=\"pixel\""))
+        // The same name again is an answer too.
+        #expect(phone.post(.name, ("name", "pixel")).status == 303)
+        #expect(!phone.get("/").has("What is written on this phone?"))
+    }
+
+    @Test("links and refusals lead to all pages that there are for the device")
+    func leads() throws {
+        let desk = try Desk.forPages("adhoc: { from: [\"10.20.0.0/16\"] },")
+        defer { desk.remove() }
+        let phone = Phone(desk, "10.9.0.2", mac: Self.macs[0])
+        phone.post(.switchTo, ("profile", "qa"))
+        for target in ["/a?v=1&profile=b", "/a?v=9", "/nothing", "/lab", "/check", "/proxy.pac"] {
+            let page = phone.get(target)
+            #expect(page.has("href=\"/ca\"", "href=\"/adhoc\"", "href=\"/requests\""), "\(target): \(page)")
+        }
+        let foreign = Phone(desk, "10.9.0.2", host: "rebound.example").get("/")
+        #expect(foreign.status == 421 && !foreign.has("/ca") && !foreign.has("<nav"), "\(foreign)")
     }
 
     @Test("an assignment is shown with who made it, since when and until when")
@@ -197,6 +232,49 @@ struct PageTests {
         #expect(other.routed == nil && !other.get("/").has("10.20.3.77"))
     }
 
+    @Test("a form waits for the proxy that it brings: what takes no connection is said beside its field")
+    func trial() throws {
+        let desk = try Desk.forPages("adhoc: { from: [\"10.20.0.0/16\"] },")
+        defer { desk.remove() }
+        let phone = Phone(desk, "10.9.0.2", mac: Self.macs[0])
+        func answer(_ failure: Cause?) throws -> PageAnswer {
+            let visit = phone.visit(.bringProxy, ("server", "10.20.3.77:8898"), ("domains", "x.example"))
+            desk.administrator.page.trials[7] = visit
+            var result = ProbeResult(ticket: 7)
+            result.steps = [ProbeStep(.connect, took: .zero, failure: failure, words: "")]
+            desk.administrator.takeTrial(result, &desk.gateway)
+            desk.administrator.takeTrial(result, &desk.gateway)
+            #expect(desk.administrator.page.answers.map(\.number) == [visit.number], "one answer, to who has asked")
+            return try #require(desk.administrator.page.answers.popLast()?.answer)
+        }
+        let refused = try answer(.portClosed)
+        let html = String(decoding: refused.body, as: UTF8.self)
+        for part in ["nobody listens at the port of 10.20.3.77:8898", "server-error", "x.example"] {
+            #expect(html.contains(part), "\(part): \(html)")
+        }
+        #expect(refused.status == 422 && desk.revision == 0 && phone.assignment == nil)
+        #expect(try answer(nil).status == 303)
+        #expect(desk.revision == 1 && phone.assignment?.profile.hasPrefix("own-") == true)
+    }
+
+    @Test("a laptop that comes by a family which no proxy may have is sent to our address of the other one")
+    func laptopByIPv6() throws {
+        let desk = try Desk.forPages("adhoc: { from: [\"10.20.0.0/16\"] },")
+        defer { desk.remove() }
+        let laptop = Phone(desk, "fd00::77", mac: Self.macs[0], host: "starship.internal")
+        for (target, place) in [("/l?port=8899", "/l?port=8899"), ("/l", "/l")] {
+            let reply = laptop.get(target)
+            #expect(reply.status == 303 && reply.location == "http://10.9.0.1\(place)", "\(reply)")
+        }
+        // There it asks from the address that its proxy is to have.
+        #expect(Phone(desk, "10.20.3.77", mac: Self.macs[0]).get("/l?port=8899").has("10.20.3.77"))
+        // Who has that family, or is elsewhere altogether, is told why.
+        #expect(Phone(desk, "10.9.0.2").get("/l").has("found 10.9.0.2"))
+        let both = try Desk.forPages("adhoc: { from: [\"10.20.0.0/16\", \"fd00:1::/32\"] },")
+        defer { both.remove() }
+        #expect(Phone(both, "fd00::77", host: "starship.internal").get("/l").has("found fd00::77"))
+    }
+
     @Test("what a self-check has found is said as faults, and what is not known is not said")
     func checks() {
         var found = SelfCheck()
@@ -205,6 +283,20 @@ struct PageTests {
         #expect(Administrator.results(found).map(\.fault) == [nil, nil, nil])
         found.names = .privateDNS(numeric("192.0.2.1"))
         #expect(Administrator.results(found).first == CheckView.Result(.names, fault: .privateDNS, detail: "192.0.2.1"))
+    }
+
+    @Test("who offers the other IPv6 is named beside what shows it, once")
+    func foreignRouter() {
+        var found = SelfCheck()
+        found.router = SelfCheck.Router(address: numeric("fe80::9"), hardware: MACAddress(bits: 9))
+        #expect(Administrator.results(found).allSatisfy { $0.detail == nil })
+        let words = "the router fe80::9 (00:00:00:00:00:09) offers IPv6 on this network"
+        found.ipv6 = .around(.foreignAddress(numeric("2001:db8:7::1")))
+        #expect(
+            Administrator.results(found).last?.detail
+                == "this phone has the address 2001:db8:7::1, which is none of this network's; \(words)")
+        found.ipv6 = .around(.router(numeric("fe80::9"), MACAddress(bits: 9)))
+        #expect(Administrator.results(found).last?.detail == words)
     }
 
     @Test("a self-check is its own device's; without a DNS service there is none")

@@ -146,6 +146,7 @@ struct SelfCheckTests {
         let neighbours = [Self.neighbour("10.9.0.2", 7), Self.neighbour("fe80::9", 9, isRouter: true)]
         let wants = Self.judge([.asked, .askedForIPv6, .cameByRoute], neighbours)
         #expect(wants.ipv6 == .around(.router(Self.address("fe80::9"), MACAddress(bits: 9))))
+        #expect(wants.router == SelfCheck.Router(address: Self.address("fe80::9"), hardware: MACAddress(bits: 9)))
         #expect(Self.judge([.asked, .cameByRoute], neighbours).ipv6 == .none)
         #expect(Self.judge([.cameByRoute], neighbours).ipv6 == .unknown)
         #expect(Self.judge([.asked, .askedForIPv6, .cameByRoute]).ipv6 == .unknown)

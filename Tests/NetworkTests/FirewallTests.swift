@@ -148,6 +148,24 @@ import Testing
         }
     }
 
+    @Test("who uses the proxy from another network finds the page where the proxy is, and nowhere else")
+    func pageGuests() {
+        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names)])
+        // One of these networks is in another: a set must not have both.
+        let networks = ["10.20.0.0/16", "10.20.3.0/24", "2001:db8:20::/48"].compactMap { IPPrefix(parsing: $0) }
+        plan.pageGuests = .init(networks: networks, listeners: [address("10.77.0.1"), address("::")])
+        let without = NetworkScript(plan, on: Machines.twoArms()).firewall
+        #expect(!without.contains("dport 80"))
+        plan.pagePort = 8080
+        let text = NetworkScript(plan, on: Machines.twoArms()).firewall
+        let lines = text.split(separator: "\n").filter { $0.contains("dport 80") && !$0.contains("iifname") }
+        #expect(
+            lines == [
+                "\t\tip saddr { 10.20.0.0/16 } ip daddr { 10.77.0.1 } tcp dport 80 redirect to :8080",
+                "\t\tip6 saddr { 2001:db8:20::/48 } fib daddr type local tcp dport 80 redirect to :8080",
+            ])
+    }
+
     @Test("without a page port 80 is left alone, and a page does not need the name service")
     func page() {
         var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names)])

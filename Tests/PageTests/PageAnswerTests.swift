@@ -66,10 +66,79 @@ struct PageAnswerTests {
             #expect(Set(names).count == names.count)
             #expect(answer.fields.allSatisfy { $0.value.utf8.allSatisfy { 0x20...0x7e ~= $0 } })
         }
-        let anyHost = try Views(text: "x").pages().filter {
-            $0.answer["Content-Security-Policy"]?.contains("http:") == true
+    }
+
+    @Test("images of other hosts are shown by the self-check alone, and those of its own two hosts alone")
+    func images() throws {
+        let pages = try Views(text: "x").pages()
+        for (name, answer) in pages {
+            let policy = try #require(answer["Content-Security-Policy"])
+            let sources = policy.split(separator: "; ").first { $0.hasPrefix("img-src") }
+            let others = name == "check-2" ? " http://n1x.check.starship.internal http://198.18.0.2" : ""
+            #expect(sources == "img-src 'self'\(others)", "\(name)")
+            #expect(policy.contains("frame-src") == (name == "check-2"))
         }
-        #expect(anyHost.map(\.name) == ["check-2"])
+    }
+
+    @Test("the image by IPv6, whose host no policy can name, stands in a frame of ours with nothing else")
+    func frame() throws {
+        let images = try #require(CheckView.Images(nonce: "n1x", route: "198.18.0.2", ipv6: "[2001:2::2]"))
+        let frame = try #require(CheckView.frame(images))
+        #expect(
+            frame["Content-Security-Policy"]
+                == "default-src 'none'; img-src http:; form-action 'none'; frame-ancestors 'self'; base-uri 'none'")
+        #expect(frame["X-Frame-Options"] == "SAMEORIGIN" && frame["Cache-Control"] == "no-store")
+        #expect(frame.text.contains("<img src=\"http://[2001:2::2]/check.png?n=n1x\" alt=\"Image by IPv6\""))
+        #expect(!frame.text.contains("href") && !frame.text.contains("form") && !frame.text.contains("script"))
+        let check = try #require(Views(text: "x").pages().first { $0.name == "check-2" })
+        #expect(check.answer.text.contains("<iframe src=\"/check/ipv6?n=n1x\" title=\"Image by IPv6\""))
+        let without = try #require(CheckView.Images(nonce: "n1x", route: "198.18.0.2", ipv6: nil))
+        #expect(CheckView.frame(without) == nil)
+    }
+
+    @Test("a page shows itself again while a certificate is being fetched, without a script, and no longer")
+    func refresh() throws {
+        for (name, answer) in try Views(text: "x").pages() {
+            #expect(answer["Refresh"] == (name == "certificate-3" ? "2" : nil), "\(name)")
+            #expect(!answer.text.contains("http-equiv"))
+        }
+    }
+
+    @Test("every page leads to all that there are, but for the board and what stands under another's name")
+    func footer() throws {
+        var context = context()
+        context.offers = [.certificate, .ownProxy, .board, .proxyScript, .learn]
+        let views = Views(text: "x")
+        let refusals: [PageRefusal] = [.method(allowed: ["GET"]), .otherOrigin, .token, .unknownPath]
+        let home = views.home().answer(in: context)
+        for page in refusals.map({ $0.answer(in: context) })
+            + [RefusalView(title: "x", words: "x").answer(in: context), home]
+            + (try views.pages().filter { $0.name.hasPrefix("confirm") }.map(\.answer))
+        {
+            for path in ["/", "/requests", "/check", "/learn", "/ca", "/adhoc", "/codes", "/lab"] {
+                #expect(page.text.contains("<li><a href=\"\(path)\">"), "\(path): \(page.text)")
+            }
+        }
+        let foreign = PageRefusal.otherHost.answer(in: context).text
+        #expect(!foreign.contains("<nav") && foreign.contains("href=\"http://10.9.0.1/\""))
+    }
+
+    @Test("who has no name is asked for one at once, and who has one gets the form where it is looked for")
+    func naming() {
+        var view = Views(text: "x").home()
+        view.isFirstVisit = true
+        let named = view.answer(in: context()).text
+        #expect(!named.contains("What is written on this phone?") && named.contains("Rename this phone"))
+        #expect(named.contains("<details><summary>Give this phone another name</summary>"))
+        view.asksName = true
+        #expect(view.answer(in: context()).text.contains("What is written on this phone?"))
+        view.asksName = false
+        view.naming = FormField("a b", error: "found a blank")
+        let refused = view.answer(in: context()).text
+        #expect(refused.contains("What is written on this phone?") && !refused.contains("Rename this phone"))
+        (view.device.name, view.naming, view.isFirstVisit) = (nil, FormField(), false)
+        let unnamed = view.answer(in: context()).text
+        #expect(unnamed.contains("What is written on this phone?") && !unnamed.contains("Rename this phone"))
     }
 
     @Test("what was refused is 422, says so beside the field, and keeps what was typed")
@@ -113,7 +182,7 @@ struct PageAnswerTests {
     func tokens() throws {
         let text = Views(text: "x").home().answer(in: context()).text
         let pieces = text.split(separator: "<form ").dropFirst()
-        #expect(pieces.count == 5)
+        #expect(pieces.count == 6)
         for piece in pieces {
             let action = try #require(piece.firstMatch(of: #/action="\/([a-z\/-]+)"/#)?.1)
             let token = try #require(piece.firstMatch(of: #/name="token" value="([^"]+)"/#)?.1)

@@ -43,7 +43,12 @@ struct Views {
             lease: 28_800)
     }
 
-    private var all: PageOffers { [.certificate, .ownProxy, .board, .proxyScript, .learn] }
+    /// Where every page is offered.
+    private var full: PageContext {
+        var full = context
+        full.offers = [.certificate, .ownProxy, .board, .proxyScript, .learn]
+        return full
+    }
 
     /// The pages, each under a name of its own.
     func pages() throws -> [(name: String, answer: PageAnswer)] {
@@ -61,7 +66,7 @@ struct Views {
     }
 
     private func confirm(_ outcome: ConfirmView.Outcome) -> PageAnswer {
-        ConfirmView(device: device, current: text, query: text, outcome: outcome).answer(in: context)
+        ConfirmView(device: device, current: text, query: text, outcome: outcome).answer(in: full)
     }
 
     private var homes: [(name: String, answer: PageAnswer)] {
@@ -75,7 +80,6 @@ struct Views {
         first.usesProxyScript = true
         var noted = home(nil, .domains(Array(repeating: text, count: 7)))
         noted.notice = .switched
-        noted.offers = all
         var direct = home()
         direct.way = .direct
         direct.origin = .interface(text)
@@ -85,7 +89,7 @@ struct Views {
         blocked.origin = .newcomer
         let causes = Self.causes(text).enumerated().map { ("cause-\($0)", home($1).answer(in: context)) }
         return causes + [
-            ("first", first.answer(in: context)), ("noted", noted.answer(in: context)),
+            ("first", first.answer(in: context)), ("noted", noted.answer(in: full)),
             ("direct", direct.answer(in: context)), ("blocked", blocked.answer(in: context)),
         ]
     }
@@ -112,9 +116,8 @@ struct Views {
         view.sentDirect = [text]
         view.proxied = [text]
         view.refusal = text
-        view.offers = all
         let empty = RequestsView(device: device, entries: [])
-        return [("requests", view.answer(in: context)), ("requests-none", empty.answer(in: context))]
+        return [("requests", view.answer(in: full)), ("requests-none", empty.answer(in: context))]
     }
 
     private var learn: [(name: String, answer: PageAnswer)] {
@@ -133,7 +136,7 @@ struct Views {
     private var certificates: [(name: String, answer: PageAnswer)] {
         let found = CertificateView.Certificate(
             subject: text, sha256: Array(repeating: 10, count: 32), expires: now - 1)
-        let outcomes: [CertificateView.Outcome] = [.notNeeded, .missing(text), .found(found)]
+        let outcomes: [CertificateView.Outcome] = [.notNeeded, .missing(text), .found(found), .underway]
         return outcomes.enumerated().map { number, outcome in
             let view = CertificateView(device: device, profile: text, kind: .mitmproxy, outcome: outcome)
             return ("certificate-\(number)", view.answer(in: context))
@@ -194,7 +197,7 @@ struct Views {
     private var refusals: [(name: String, answer: PageAnswer)] {
         let all: [PageRefusal] = [
             .otherHost, .method(allowed: ["GET"]), .otherOrigin, .notForm, .tooLarge, .form(.repeated(text)), .token,
-            .unknownPath, .tooOften,
+            .unknownPath, .tooOften, .busy,
         ]
         return all.enumerated().map { ("refusal-\($0)", $1.answer(in: context)) }
             + [("refused", RefusalView(title: text, words: text).answer(in: context))]

@@ -113,6 +113,79 @@ for line in sys.stdin:
         self.lab.stop(self.process)
 
 
+class Flood:
+    """Another device that asks for the page as fast as it can: many connections, each opened anew as soon as it is refused."""
+
+    PROGRAM = """
+import json, selectors, socket, struct, sys
+page, count = (sys.argv[1], 80), int(sys.argv[2])
+request = f"GET / HTTP/1.1\\r\\nHost: {sys.argv[1]}\\r\\n\\r\\n".encode()
+seen = {"requests": 0, "answered": 0, "refused": 0, "reset": 0}
+ready = selectors.DefaultSelector()
+ready.register(sys.stdin, selectors.EVENT_READ)
+
+def begin():
+    flow = socket.socket()
+    flow.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    flow.setblocking(False)
+    flow.connect_ex(page)
+    ready.register(flow, selectors.EVENT_WRITE)
+
+def again(flow, what):
+    seen[what] += 1
+    ready.unregister(flow)
+    flow.close()
+    begin()
+
+for _ in range(count):
+    begin()
+print("begun", flush=True)
+while True:
+    for key, events in ready.select():
+        flow = key.fileobj
+        if flow is sys.stdin:
+            print(json.dumps(seen), flush=True)
+            sys.exit()
+        try:
+            if events & selectors.EVENT_WRITE:
+                flow.send(request)
+                seen["requests"] += 1
+                ready.modify(flow, selectors.EVENT_READ)
+                continue
+            data = flow.recv(65536)
+        except OSError:
+            again(flow, "reset")
+            continue
+        if not data:
+            again(flow, "reset")
+        elif data.startswith(b"HTTP/1.1 429"):
+            again(flow, "refused")
+        elif data.startswith(b"HTTP/1.1 200"):
+            seen["answered"] += 1
+            ready.modify(flow, selectors.EVENT_WRITE)
+"""
+
+    def __init__(self, lab, page, count):
+        self.lab = lab
+        self.began = time.monotonic()
+        self.process = lab.spawn(lab.other, ["python3", "-c", self.PROGRAM, page, count], interactive=True)
+        self.line()
+
+    def line(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise LabError(f"the flood has ended by itself\n{self.lab.log()}")
+        return line
+
+    def close(self):
+        """Ends the flood, and says how much of each there was in a second."""
+        self.process.stdin.write(b"end\n")
+        self.process.stdin.flush()
+        seen, seconds = json.loads(self.line()), time.monotonic() - self.began
+        self.lab.stop(self.process)
+        return {name: number / seconds for name, number in seen.items()}
+
+
 class Control(http.client.HTTPConnection):
     """The gateway's control socket."""
 

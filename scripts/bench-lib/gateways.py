@@ -29,7 +29,8 @@ class Gateway:
 
     def plays(self, section):
         """Whether this gateway can be measured in a section."""
-        return {"dns": self.names, "forward": self.forwards, "switch": False}.get(section, True)
+        return {"dns": self.names, "forward": self.forwards, "switch": False,
+                "page": False}.get(section, True)
 
     def missing(self, programs):
         """What keeps this gateway from running here, or None."""
@@ -278,6 +279,35 @@ class Switched(Starship):
         return [lab.spawn(lab.gw, [self.path or lab.programs.daemon, "--config", path])]
 
 
+class Paged(Starship):
+    """Ours with the machine's network set up and its page on two LANs, all traffic through one upstream."""
+
+    def __init__(self):
+        super().__init__("paged=")
+
+    def plays(self, section):
+        return section == "page"
+
+    def start(self, lab, upstream_port):
+        lab.add_other()
+        configuration = {
+            "tun": {"name": TUNNEL, "mtu": 1500},
+            "network": {"setup": "gateway", "lan": ["lan0", "lan1"], "uplink": "wan0"},
+            "control": False,
+            "state": lab.directory,
+            "dns": {"resolvers": [f"{NET}:53"]},
+            "profiles": [{"id": "bench", "upstream": {"type": "http", "host": WAY_OUT, "port": upstream_port}}],
+            "active": "bench",
+        }
+        path = os.path.join(lab.directory, "starship.json5")
+        with open(path, "w") as file:
+            json.dump(configuration, file)
+        process = lab.spawn(lab.gw, [self.path or lab.programs.daemon, "--config", path])
+        # Until then the kernel forwards by itself, and resets what it forwarded.
+        lab.wait_for("gateway that is ready", "grep", "-q", "event=ready", os.path.join(lab.directory, "log"))
+        return [process]
+
+
 class Router(Gateway):
     """The plain forwarding path of a router that masquerades, as every lab's box does: one nft rule."""
 
@@ -338,4 +368,4 @@ class Peer(Tunnel):
 
 def known():
     """The gateways that need no command line, ours first."""
-    return [Starship(), Unlisted(), Switched(), Gateway(), Router(), Redsocks(), HAProxy(), Pasta(), Slirp(), Dnsmasq()]
+    return [Starship(), Unlisted(), Switched(), Paged(), Gateway(), Router(), Redsocks(), HAProxy(), Pasta(), Slirp(), Dnsmasq()]

@@ -15,6 +15,7 @@ import tempfile
 import time
 
 DEVICE, LAN = "10.61.0.2", "10.61.0.1"
+OTHER_DEVICE, OTHER_LAN = "10.64.0.2", "10.64.0.1"
 WAN, NET = "10.62.0.1", "10.62.0.2"
 # The upstreams have an address of their own: what goes to an upstream's machine goes there directly, by no CONNECT.
 WAY_OUT = "10.62.0.3"
@@ -61,7 +62,7 @@ def allow_cubic():
 def sweep():
     """Removes what a run that was killed has left: namespaces named after a process that is gone."""
     for line in run("ip", "netns", "list").splitlines():
-        found = re.match(r"bench(\d+)-\d+-(dev|gw|net)\b", line)
+        found = re.match(r"bench(\d+)-\d+-(dev|gw|net|other)\b", line)
         if found and not os.path.exists(f"/proc/{found[1]}"):
             for pid in run("ip", "netns", "pids", found[0], check=False).split():
                 os.kill(int(pid), signal.SIGKILL)
@@ -82,6 +83,7 @@ class Lab:
         self.programs = programs
         prefix = f"bench{os.getpid()}-{Lab.serial}"
         self.dev, self.gw, self.net = (f"{prefix}-{end}" for end in ("dev", "gw", "net"))
+        self.other = f"{prefix}-other"
         self.directory = tempfile.mkdtemp(prefix=prefix + "-")
         self.processes = []
         self.made = []
@@ -126,6 +128,19 @@ class Lab:
         for namespace, name, address in ((left, left_name, left_address), (right, right_name, right_address)):
             run("ip", "netns", "exec", namespace, "ethtool", "-K", name, "tso", "on", "gso", "on", "gro", "on")
             self.address(namespace, name, address)
+
+    def add_other(self):
+        """A second device, on a LAN of its own: lan1 of the gateway."""
+        run("ip", "netns", "add", self.other)
+        self.made.append(self.other)
+        self.prepare(self.other)
+        self.join(self.other, "dev0", OTHER_DEVICE, self.gw, "lan1", OTHER_LAN)
+        self.ip(self.other, "route", "add", "default", "via", OTHER_LAN)
+
+    def pace(self, rate):
+        """What net sends goes no faster than this."""
+        run("ip", "netns", "exec", self.net, "tc", "qdisc", "add", "dev", "net0", "root", "tbf", "rate", rate,
+            "burst", "128k", "latency", "50ms")
 
     def address(self, namespace, name, address):
         self.ip(namespace, "address", "add", f"{address}/24", "dev", name)

@@ -120,6 +120,7 @@ TARGETS = (
     + [Target(f"forwarded {name}", ">=", 0.95, "direct", ours="unlisted") for name in FLOWS]
     + [Target(f"{loss} % loss {name}", ">=", 0.95, "direct") for loss in (1, 3) for name in ("up8", "down8")]
     + [Target("switch, first flow ms", "<", 50, ours="switched"),
+       Target("paced flow under a flood, of alone", ">=", 0.95, ours="paged"),
        Target("million suffixes, load s", "<", 3),
        Target("million suffixes, memory MB", "<", 100),
        Target("million suffixes, match us", "<", 1)]

@@ -8,7 +8,7 @@ import json
 import time
 
 import client
-from lab import DUPLEX, ECHO, ECHO_PROXY, NET, PROXY, SINK, SOURCE, Lab
+from lab import DUPLEX, ECHO, ECHO_PROXY, NET, OTHER_LAN, PROXY, SINK, SOURCE, Lab, LabError
 from measure import Meter, cpu_seconds, memory
 from perf import Profile
 from routing import Routing
@@ -299,6 +299,36 @@ class Switch(Section):
             self.lab.stop(holder.process)
 
 
+class Page(Throughput):
+    """A download that is paced at 100 Mbit/s, by itself and while another device asks for the page as fast as it can."""
+
+    connections = 32
+    warmup = 1
+
+    def measure(self):
+        with self.open() as lab:
+            lab.pace("100mbit")
+            (alone, _, _), cost = self.undisturbed("paced-alone", lambda: self.stream("down", 1))
+            if alone == 0:
+                raise LabError(f"nothing came of the paced flow\n{lab.log()}")
+            self.row("paced flow alone Mbit/s", alone * 1000, **cost)
+            self.row("paced flow alone, gateway CPU %", cost["gateway_cpu"] / cost["wall"] * 100, **cost)
+            (flooded, asked), cost = self.undisturbed("paced-under-flood", self.flooded)
+            self.row("paced flow under a flood Mbit/s", flooded * 1000, **cost)
+            self.row("paced flow under a flood, gateway CPU %", cost["gateway_cpu"] / cost["wall"] * 100, **cost)
+            self.row("paced flow under a flood, of alone", flooded / alone, **cost)
+            for name, rate in asked.items():
+                self.row(f"page flood, {name}/s", rate)
+
+    def flooded(self):
+        flood = client.Flood(self.lab, OTHER_LAN, self.connections)
+        rate, _, _ = self.stream("down", 1)
+        return rate, flood.close()
+
+    def seconds(self):
+        return max(self.options.seconds, 1) if self.options.quick else max(self.options.seconds, 8)
+
+
 SECTIONS = {
     "throughput": (Throughput,),
     "cps": (Rate,),
@@ -308,6 +338,7 @@ SECTIONS = {
     "loss": (Loss, HeavyLoss),
     "scaling": (Scaling,),
     "switch": (Switch,),
+    "page": (Page,),
     "routing": (Routing,),
 }
 
