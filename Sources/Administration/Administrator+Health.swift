@@ -37,7 +37,8 @@ extension Administrator {
 
     /// Takes what probes have found, and answers those who wait for it.
     mutating func collectProbes(_ gateway: inout Gateway) {
-        guard let (news, asked) = desk?.collect(at: Clock.now()) else { return }
+        let trials = page.trials
+        guard let (news, asked) = desk?.collect(at: Clock.now(), { trials[$0] != nil }) else { return }
         tell(news, &gateway)
         for result in asked { answerQuestions(result, &gateway) }
     }

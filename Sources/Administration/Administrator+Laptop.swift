@@ -128,7 +128,8 @@ extension Administrator {
         }
         let field = FormField("\(stand.server.port)")
         switch laptops.stand(of: laptop)?.stage {
-        case .failed(let report)?: return .failed(port: field, findings: report.findings)
+        case .failed(let report)?:
+            return .failed(port: FormField(field.value, error: report.obstacle), findings: report.findings)
         case .offering(let once)?:
             guard let offer = laptops.offer(once), offer.takenBy == nil, offer.end > Clock.now() else {
                 return .asking(port: field)

@@ -39,6 +39,13 @@ extension Administrator {
     mutating func bringProxy(
         _ server: String, domains: String, for device: DeviceIdentity, _ by: String, _ gateway: inout Gateway
     ) throws(ControlError) -> Int64 {
+        try give(ownProfile(server, domains: domains, for: device), to: device, from: nil, by, &gateway)
+    }
+
+    /// The profile of a proxy that somebody has typed in; throws what is wrong with it, as far as nobody has to be asked.
+    func ownProfile(
+        _ server: String, domains: String, for device: DeviceIdentity
+    ) throws(ControlError) -> Profile {
         let adhoc = try adhocOptions()
         let upstream: Profiles.Upstream
         do throws(AdhocError) {
@@ -49,7 +56,9 @@ extension Administrator {
         var profile = Profile(
             id: ownProfileID(of: device), name: "own proxy of \(devices.device(device).label)", upstream: upstream)
         profile.routes.domains = try Self.domainList(domains)
-        return try give(profile, to: device, from: nil, by, &gateway)
+        try checkPlace(of: profile, for: device, adhoc)
+        try checkDomains(of: profile)
+        return profile
     }
 
     /// Gives a device a profile that is its own, in place of what it has; returns the last second of it.

@@ -44,15 +44,20 @@ extension HealthDesk {
         watched[id]?.ticket = ticket
     }
 
-    /// Takes what probes have found; returns also those of them that somebody waits for.
-    mutating func collect(at now: Instant) -> (news: [HealthNews], asked: [ProbeResult]) {
+    /// Takes what probes have found; returns also those of them that somebody waits for, `trials` among them.
+    mutating func collect(
+        at now: Instant, _ trials: (UInt64) -> Bool
+    ) -> (news: [HealthNews], asked: [ProbeResult]) {
         var news: [HealthNews] = []
         let results = prober.takeAll()
         for result in results {
             guard let id = watched.first(where: { $0.value.ticket == result.ticket })?.key else { continue }
             news += take(result, of: id, at: now)
         }
-        return (news + settle(at: now), results.filter { questions[$0.ticket] != nil || authorities.awaits($0.ticket) })
+        let asked = results.filter {
+            questions[$0.ticket] != nil || authorities.awaits($0.ticket) || trials($0.ticket)
+        }
+        return (news + settle(at: now), asked)
     }
 
     private mutating func take(_ result: ProbeResult, of id: String, at now: Instant) -> [HealthNews] {

@@ -188,6 +188,11 @@ extension LintReport {
         // Notes are advice for profiles, but for a proxy that lets nobody in.
         return type == nil ? tried + notes.map { LaptopView.Finding(isGood: nil, words: $0) } : tried
     }
+
+    /// Why it is no proxy, in a few words.
+    var obstacle: String {
+        checks.first { $0.verdict == .bad }?.words ?? "found no proxy at \(server); expected one that takes connections"
+    }
 }
 
 extension LintCheck.Name {

@@ -109,6 +109,7 @@ extension Administrator {
     /// Answers those who have waited for a probe.
     mutating func answerQuestions(_ result: ProbeResult, _ gateway: inout Gateway) {
         takeAuthority(result)
+        takeTrial(result, &gateway)
         let questions = desk?.questions.removeValue(forKey: result.ticket) ?? []
         let waiting = promises.removeValue(forKey: result.ticket) ?? []
         for (question, promise) in zip(questions, waiting) {

@@ -17,10 +17,12 @@ public struct PageVisit: Equatable, Sendable {
     public var local: IPAddress
     /// The addresses that we have on the LAN, as far as is known: those under which the page may be asked for.
     public var addresses: Set<IPAddress>
+    /// Under which an answer is taken that comes later.
+    public var number: UInt64
 
     public init(
         head: PageHead, target: String, body: [UInt8] = [], client: SocketAddress, local: IPAddress,
-        addresses: Set<IPAddress> = []
+        addresses: Set<IPAddress> = [], number: UInt64 = 0
     ) {
         self.head = head
         self.target = target
@@ -28,6 +30,7 @@ public struct PageVisit: Equatable, Sendable {
         self.client = client
         self.local = local
         self.addresses = addresses
+        self.number = number
     }
 }
 

@@ -224,7 +224,7 @@ struct LaptopTests {
         #expect(
             stage
                 == .failed(
-                    port: FormField("8899"),
+                    port: FormField("8899", error: "as the test says"),
                     findings: [
                         LaptopView.Finding(isGood: false, words: "connection: as the test says"),
                         LaptopView.Finding(isGood: nil, words: "look at its screen"),

@@ -77,20 +77,35 @@ struct Phone {
 
     /// Sends a form as any page on the Internet can have a browser do.
     func submit(_ path: String, _ values: [(String, String)], origin: String?) -> PageReply {
-        let body = values.map { "\(PercentCoding.encode($0.0))=\(PercentCoding.encode($0.1))" }.joined(separator: "&")
+        let body = Self.body(values)
         let head = PageHead(
             method: "POST", host: host, origin: origin, contentType: "application/x-www-form-urlencoded",
-            bodyCount: body.utf8.count)
-        return send(head, "/\(path)", Array(body.utf8))
+            bodyCount: body.count)
+        return send(head, "/\(path)", body)
+    }
+
+    /// A form as it comes, with a number of its own.
+    func visit(_ action: PageAction, _ values: (String, String)...) -> PageVisit {
+        let head = PageHead(method: "POST", host: host, origin: "http://\(host)")
+        let body = Self.body(values + [("token", "")])
+        return visit(head, "/\(action.rawValue)", body, number: 42)
+    }
+
+    private static func body(_ values: [(String, String)]) -> [UInt8] {
+        let pairs = values.map { "\(PercentCoding.encode($0.0))=\(PercentCoding.encode($0.1))" }
+        return Array(pairs.joined(separator: "&").utf8)
+    }
+
+    private func visit(_ head: PageHead, _ target: String, _ body: [UInt8], number: UInt64 = 0) -> PageVisit {
+        let ours: Set<IPAddress> = [IPAddress(v4: 0x0a09_0001), IPAddress(high: 0xfd00_0000_0000_0000, low: 1)]
+        let local = place.isIPv4 ? IPAddress(v4: 0x0a09_0001) : IPAddress(high: 0xfd00_0000_0000_0000, low: 1)
+        return PageVisit(
+            head: head, target: target, body: body, client: SocketAddress(place, 40_000), local: local,
+            addresses: ours, number: number)
     }
 
     private func send(_ head: PageHead, _ target: String, _ body: [UInt8] = []) -> PageReply {
-        let ours: Set<IPAddress> = [IPAddress(v4: 0x0a09_0001), IPAddress(high: 0xfd00_0000_0000_0000, low: 1)]
-        let local = place.isIPv4 ? IPAddress(v4: 0x0a09_0001) : IPAddress(high: 0xfd00_0000_0000_0000, low: 1)
-        let answer = desk.visit(
-            PageVisit(
-                head: head, target: target, body: body, client: SocketAddress(place, 40_000), local: local,
-                addresses: ours))
+        let answer = desk.visit(visit(head, target, body))
         return PageReply(
             status: answer.status, html: String(decoding: answer.body, as: UTF8.self), location: answer["Location"])
     }

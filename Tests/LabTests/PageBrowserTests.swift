@@ -1,166 +1,21 @@
-/// The page as a phone's browser has it: headless Chromium in the devices' namespaces, of a phone's size.
-///
-///     device, tablet ── gateway ── internet: tinyproxy, mitmproxy, nobody at port 9 ── origin
+/// What a phone's owner sees and does on the page, and what others can't do by that phone's browser.
 
 import Foundation
 import TestSupport
 import Testing
 
-/// A gateway with a page, three profiles, and two devices with a browser.
-private struct PageLab {
-    static let isPossible =
-        RouteLab.isPossible && Upstream.mitmproxy.isAvailable && Lab.has("chromium-headless-shell") && Lab.has("curl")
-
-    static let page = "http://10.9.0.1"
-    /// axe-core's script, which Debian doesn't have: `scripts/test` gets it from PyPI.
-    static let axe: String? = {
-        let libraries = Lab.sources.appending(path: ".build/venv/lib")
-        let versions = (try? FileManager.default.contentsOfDirectory(atPath: libraries.path)) ?? []
-        return versions.map { "\(libraries.path)/\($0)/site-packages/axe_core_python/axe.min.js" }
-            .first { FileManager.default.fileExists(atPath: $0) }
-    }()
-
-    let routes: RouteLab
-    /// It says what it is asked for.
-    let reader: LabProgram
-    let daemon: Daemon
-
-    var lab: Lab { routes.lab }
-    /// Where mitmproxy has its authority.
-    var authority: String { "\(lab.directory.path)/mitm/mitmproxy-ca-cert.pem" }
-
-    /// `domains` are those of the profile `mitm`; without any it is in global mode.
-    init(domains: [String] = []) throws {
-        routes = try RouteLab()
-        try routes.lab.addTablet()
-        let files = "\(routes.lab.directory.path)/mitm"
-        let port = Upstream.mitmproxy.port
-        reader = try routes.lab.start(
-            .internet, ["mitmdump", "--listen-port", "\(port)", "--set", "confdir=\(files)"])
-        var settings = routes.settings(
-            more: """
-                clock: "trust", gateway: "lab-1",
-                page: { viewers: ["10.9.0.0/24"] }, adhoc: { from: ["10.9.0.0/24"] },
-                health: { url: "http://198.51.100.10/", body: "peer *", interval: "5s", timeout: "1s" },
-                """)
-        settings.isProbed = true
-        settings.profiles = """
-            { id: "mitm", name: "Reader", selfService: true, domains: \(domains),
-              upstream: { type: "http", host: "10.77.0.2", port: \(port), kind: "mitmproxy" } },
-            { id: "dead", name: "Nobody there", selfService: true,
-              upstream: { type: "http", host: "10.77.0.2", port: 9 } }
-            """
-        try routes.lab.waitForPort(port, of: "0.0.0.0", in: .internet)
-        daemon = try routes.start(settings)
-    }
-
-    func control(_ arguments: String...) throws -> String {
-        try lab.run(.gateway, ["\(Lab.binaries)/starshipctl", "--socket", Daemon.socket(lab)] + arguments).output
-    }
-
-    /// Which device has which profile of its own, and until when; its addresses come and go.
-    func assignments() throws -> [[Substring]] {
-        try control("devices").split(separator: "\n").map { Array($0.split(separator: " ").prefix(5)) }
-            .filter { $0.contains("assignment") }
-    }
-
-    /// What a device's browser showed, each kind in its order.
-    struct Walk {
-        struct Page {
-            let status: Int
-            let url: String
-            let title: String
-        }
-
-        var pages: [Page] = []
-        var texts: [String] = []
-        var looks: [[String: Any]] = []
-        /// What each run of axe-core has found.
-        var faults: [[String]] = []
-        /// What was asked and answered, such as `GET http://10.9.0.1/ 200`.
-        var answers: [[String]] = []
-        var frames: [[String]] = []
-        var sources: [[String: String]] = []
-        var posts: [Int] = []
-
-        mutating func add(_ value: Any, of command: Substring) {
-            switch command.prefix(while: { $0 != " " }) {
-            case "open", "press":
-                let page = value as? [String: Any] ?? [:]
-                pages.append(
-                    Page(
-                        status: page["status"] as? Int ?? 0, url: page["url"] as? String ?? "",
-                        title: page["title"] as? String ?? ""))
-            case "text": texts.append(value as? String ?? "")
-            case "look": looks.append(value as? [String: Any] ?? [:])
-            case "axe": faults.append(value as? [String] ?? ["axe gave nothing"])
-            case "answers": answers.append(value as? [String] ?? [])
-            case "frames": frames.append(value as? [String] ?? [])
-            case "source": sources.append(value as? [String: String] ?? [:])
-            case "post": posts.append(value as? Int ?? 0)
-            default: break
-            }
-        }
-    }
-
-    /// Has a device's browser do commands of `page.py`, one a line.
-    func browse(on place: Lab.Place = .device, _ commands: String) throws -> Walk {
-        var names = try ["web", "news", "shop", "stream"].map {
-            "\($0).example=\(try routes.address(of: "\($0).example"))"
-        }
-        names.append("starship.internal=\(try routes.address(of: "starship.internal"))")
-        names.append("rebound.example=10.9.0.1")
-        let profile = "\(lab.directory.path)/browser-\(place.rawValue)"
-        let output = try lab.program(place, ["page.py", profile] + names, input: commands)
-        let lines = output.split(separator: "\n")
-        let asked = commands.split(separator: "\n")
-        guard lines.count == asked.count else { throw LabError("\(lines.count) answers for \(asked.count) commands") }
-        var walk = Walk()
-        for (command, line) in zip(asked, lines) {
-            walk.add(try JSONSerialization.jsonObject(with: Data(line.utf8), options: .fragmentsAllowed), of: command)
-        }
-        return walk
-    }
-
-    /// Whether mitmproxy has said that it was asked for a page of this host.
-    func readerWasAsked(_ host: String) -> Bool { reader.output.contains("GET http://\(host)/") }
-
-    /// A talk of the other device that goes on until somebody ends it.
-    func talk() throws -> LabProgram {
-        let program = try lab.start(
-            .tablet, Lab.python(["routes.py", "talk", try routes.address(of: "socket.example"), "60"]))
-        try program.waitFor("peer")
-        return program
-    }
-}
-
 extension LabTests {
-    @Suite("the page in a browser", .enabled(if: PageLab.isPossible))
+    @Suite("the page in a browser", .enabled(if: PageLab.isPossible && Upstream.mitmproxy.isAvailable))
     struct PageBrowserTests {
-        /// How a phone looks at it.
-        struct Manner: CustomStringConvertible, Sendable {
-            var colours: String
-            var script: String
-            var address: String
-
-            var description: String { "\(colours), \(script), \(address)" }
-        }
-
-        static let manners = [
-            Manner(colours: "light", script: "script", address: "http://starship.internal"),
-            Manner(colours: "dark", script: "no-script", address: "http://10.9.0.1"),
-        ]
-
         @Test(
             "a first visit, a switch by a button and one by a scanned code, for one device alone",
-            arguments: manners)
-        func switches(_ manner: Manner) throws {
-            let lab = try PageLab()
+            arguments: PageLab.Manner.both)
+        func switches(_ manner: PageLab.Manner) throws {
+            let lab = try PageLab(hasReader: true)
             let talk = try lab.talk()
             let walk = try lab.browse(
                 """
-                \(manner.colours)
-                \(manner.script)
+                \(manner.commands)
                 open \(manner.address)/
                 look
                 text
@@ -182,11 +37,10 @@ extension LabTests {
                 open \(manner.address)/
                 look
                 """)
-            let statuses = walk.pages.map(\.status)
-            #expect(statuses == [200, 200, 200, 200, 200, 200, 200, 200, 0, 200], "\(walk)")
+            #expect(walk.statuses == [200, 200, 200, 200, 200, 200, 200, 200, 0, 200], "\(walk)")
             try #require(walk.texts.count == 6)
-            expectPhone(walk.looks[0], isDark: manner.colours == "dark")
-            #expect(walk.answers[0].contains { $0.hasSuffix("/page.js 200") } == (manner.script == "script"))
+            PageLab.expectPhone(walk.looks[0], isDark: manner.isDark)
+            #expect(walk.answers[0].contains { $0.hasSuffix("/page.js 200") } == manner.hasScript)
 
             let first = walk.texts[0]
             for part in [
@@ -200,7 +54,7 @@ extension LabTests {
             #expect(walk.texts[3].contains("Profile\nReader") && walk.texts[3].contains("this phone, "))
             #expect(walk.texts[4].hasPrefix(RouteLab.proxied))
             #expect(lab.routes.proxyWasAsked("news.example:80") && !lab.routes.proxyWasAsked("shop.example:80"))
-            #expect(Lab.wait(3) { lab.readerWasAsked("shop.example") }, "\(lab.reader.output)")
+            #expect(Lab.wait(3) { lab.readerWasAsked("shop.example") }, "\(lab.reader?.output ?? "")")
             #expect(!lab.readerWasAsked("news.example"))
 
             let asking = walk.texts[5]
@@ -209,32 +63,13 @@ extension LabTests {
             #expect(!lab.routes.proxyWasAsked("web.example:80") && !lab.readerWasAsked("web.example"))
             let history = try lab.control("history")
             #expect(history.contains("pixel-7 uses mitm") && history.contains("pixel-7 uses dead"), "\(history)")
-            try expectUntouched(talk, lab)
-        }
-
-        /// What is true of every page on a phone: it fits, its buttons can be hit, and it has the phone's colours.
-        private func expectPhone(
-            _ look: [String: Any], isDark: Bool, sourceLocation: SourceLocation = #_sourceLocation
-        ) {
-            #expect(look["width"] as? Int == 390 && look["content"] as? Int == 390, sourceLocation: sourceLocation)
-            #expect(look["low"] as? [String] == [], sourceLocation: sourceLocation)
-            let back = (look["back"] as? String ?? "").split { !$0.isNumber }.compactMap { Int($0) }
-            #expect(back.count == 3 && back.allSatisfy { isDark ? $0 < 64 : $0 > 192 }, sourceLocation: sourceLocation)
-        }
-
-        /// The other device's connection has gone on, and its next one goes where it went before.
-        private func expectUntouched(_ talk: LabProgram, _ lab: PageLab) throws {
-            let words = talk.output.split(separator: "\n").count
-            #expect(Lab.wait(3) { talk.output.split(separator: "\n").count > words + 5 })
-            #expect(talk.isRunning && !talk.output.contains("broken"))
             #expect(lab.daemon.events("flow").allSatisfy { !$0.contains("client=10.9.0.3:") })
-            #expect(try lab.browse(on: .tablet, "open http://web.example/\ntext").texts[0].hasPrefix(RouteLab.proxied))
-            #expect(lab.routes.proxyWasAsked("web.example:80"))
+            try lab.expectUntouched(talk)
         }
 
         @Test("a dead proxy is red on the page, with its cause and what to do, and the page answers all the same")
         func deadUpstream() throws {
-            let lab = try PageLab()
+            let lab = try PageLab(hasReader: true)
             let walk = try lab.browse(
                 """
                 open \(PageLab.page)/
@@ -242,16 +77,17 @@ extension LabTests {
                 open http://web.example/
                 open \(PageLab.page)/
                 wait 6
-                look
+                \(PageLab.survey)
                 text
                 no-script
                 press Try again for this phone
                 wait 1
                 open \(PageLab.page)/
-                look
+                \(PageLab.survey)
                 text
                 """)
-            #expect(walk.pages.map(\.status) == [200, 200, 0, 200, 200, 200], "\(walk)")
+            #expect(walk.statuses == [200, 200, 0, 200, 200, 200], "\(walk)")
+            walk.expectGood(isDark: false)
             for (look, text) in zip(walk.looks, walk.texts) {
                 #expect((look["state"] as? String ?? "").split(separator: " ").contains("red"), "\(look)")
                 // The port is closed: the machine is there, and nothing listens.
@@ -263,7 +99,7 @@ extension LabTests {
 
         @Test("what another site makes the phone's browser send changes nothing, even with a token that is good")
         func hostileSite() throws {
-            let lab = try PageLab()
+            let lab = try PageLab(hasReader: true)
             _ = try lab.browse("open \(PageLab.page)/\npress Switch this phone to Reader")
             let page = try lab.lab.run(.device, ["curl", "-sS", "\(PageLab.page)/"]).output
             let form = try #require(page.firstRange(of: "action=\"/switch\""))
@@ -277,6 +113,7 @@ extension LabTests {
             let before = try (lab.control("history"), lab.assignments())
             #expect(before.1.count == 1 && before.1[0].contains("mitm"))
             let walk = try lab.browse(
+                names: ["rebound.example=10.9.0.1"],
                 """
                 open http://stream.example/
                 wait 1
@@ -298,7 +135,7 @@ extension LabTests {
             #expect(walk.answers[0].count { $0.hasPrefix("GET \(PageLab.page)/") } >= 14, "\(walk.answers[0])")
             #expect(Set(walk.frames[0]) == ["\(PageLab.page)/", "\(PageLab.page)/switch"])
             #expect(walk.answers[1].contains("POST \(PageLab.page)/switch 403"), "\(walk.answers[1])")
-            #expect(walk.posts == [421] && walk.pages.map(\.status) == [200, 200, 421, 200], "\(walk.pages)")
+            #expect(walk.posts == [421] && walk.statuses == [200, 200, 421, 200], "\(walk.pages)")
             #expect(!walk.texts[0].contains("Set for this phone"))
             let after = try (lab.control("history"), lab.assignments())
             #expect(after == before)
@@ -308,54 +145,11 @@ extension LabTests {
             #expect(try lab.assignments()[0].contains("dead"))
         }
 
-        /// How mitmproxy is reached when its certificate is asked for.
-        struct Reach: CustomStringConvertible, Sendable {
-            var domains: [String]
-            var hasInternet: Bool
-
-            var description: String { "domains: \(domains), Internet: \(hasInternet)" }
-        }
-
-        @Test(
-            "mitmproxy's certificate is shown as openssl shows it, and handed out in a type that phones install",
-            arguments: [Reach(domains: [], hasInternet: true), Reach(domains: ["web.example"], hasInternet: false)])
-        func certificate(_ reach: Reach) throws {
-            let lab = try PageLab(domains: reach.domains)
-            if !reach.hasInternet { try lab.lab.run(.internet, ["ip", "link", "set", "far", "down"]) }
-            func openssl(_ options: String...) throws -> String {
-                let command = ["openssl", "x509", "-in", lab.authority, "-noout"] + options
-                return try lab.lab.run(.internet, command).output.trimmingCharacters(in: .newlines)
-            }
-            let der = try lab.lab.run(
-                .internet, ["sh", "-c", "openssl x509 -in \(lab.authority) -outform der | base64 -w0"])
-            let walk = try lab.browse(
-                """
-                open \(PageLab.page)/
-                press Switch this phone to Reader
-                press Certificate
-                wait 2
-                open \(PageLab.page)/ca
-                text
-                source \(PageLab.page)/ca.crt
-                open \(PageLab.page)/
-                press Put this phone back to the default
-                text
-                """)
-            let digits = try openssl("-fingerprint", "-sha256").split(separator: "=").last.map(String.init) ?? ""
-            #expect(digits.count == 95)
-            #expect(try openssl("-subject", "-nameopt", "multiline").contains("= mitmproxy"))
-            let text = walk.texts[0]
-            #expect(text.contains("Issued to\nmitmproxy\n") && text.contains("SHA-256\n\(digits)\n"), "\(text)")
-            #expect(walk.sources[0]["type"] == "application/x-x509-ca-cert")
-            #expect(walk.sources[0]["base64"] == der.output && !der.output.isEmpty)
-            #expect(walk.texts[1].contains("Remove the certificate of mitmproxy"), "\(walk.texts[1])")
-        }
-
         @Test(
             "axe-core finds nothing wrong with any page, in light and in dark",
             .enabled(if: PageLab.axe != nil || Lab.isRequired, "scripts/test could not get axe-core from PyPI"))
         func accessible() throws {
-            let lab = try PageLab()
+            let lab = try PageLab(hasReader: true)
             let axe = try #require(PageLab.axe)
             let site = try lab.lab.start(
                 .origin, Lab.python(["page.py", "hostile", "198.51.100.13", PageLab.page, "name=evil"]))
@@ -382,14 +176,14 @@ extension LabTests {
             #expect(walk.faults.dropLast().flatMap { $0 } == [])
             #expect(walk.faults.count == 2 * paths.count + 4)
             #expect(walk.faults.last?.contains { $0.hasPrefix("image-alt: ") } == true)
-            for (index, look) in walk.looks.enumerated() { expectPhone(look, isDark: index < paths.count) }
+            for (index, look) in walk.looks.enumerated() { PageLab.expectPhone(look, isDark: index < paths.count) }
             let refusals = walk.pages.suffix(2 * 2 + 1).filter { $0.status == 422 }
             #expect(refusals.count == 2 && walk.texts.allSatisfy { $0.contains("Not taken: ") }, "\(walk.pages)")
         }
 
         @Test("a device that asks more than 20 times a second is told so, and no other device is")
         func flood() throws {
-            let lab = try PageLab()
+            let lab = try PageLab(hasReader: true)
             let text = try lab.lab.program(.device, ["page.py", "flood", "\(PageLab.page)/style.css", "200"])
             let curl = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "\(PageLab.page)/"]
             #expect(try lab.lab.run(.tablet, curl).output == "200")

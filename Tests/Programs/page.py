@@ -6,19 +6,26 @@
     page.py hostile ADDRESS GATEWAY FIELDS      a site whose pages have a browser send whatever it can to GATEWAY, a
                                                 URL, with FIELDS in each form: / by itself, /form goes there
 
-The browser keeps its things in the directory PROFILE, and finds the names at these addresses. Commands:
+The browser keeps its things in the directory PROFILE, and finds these names at these addresses; all others it asks the
+device's resolver for. Commands:
 
     dark, light        the phone's colours
     script, no-script  with JavaScript, or without
     open URL           opens a page:                                   {"status": 200, "url": …, "title": …}
+    begin URL          the same, and does not wait for its images
     type NAME TEXT     types into the field of that name
+    field NAME         {"value": what is typed there, "words": what describes it, "invalid": whether it is marked}
     press LABEL        taps the button or link with that text:         as `open`
+    tick LABEL         taps the box with that label:                   whether it is ticked now
+    until TEXT         waits until the page shows a text by itself
+    again TEXT         loads the page anew until it shows a text
     text               all text of the page
     post URL FIELDS    what a page's own form of these fields gets:    status
     source URL         what a page's own request of a URL gets:        {"type": …, "base64": …}
     look               {"width", "content": pixels, "back": colour, "low": what is tapped and lower than
                        44 pixels, "state": the classes of the proxy's state}
     axe FILE           what axe-core (its script) finds wrong:         ["rule: element", …]
+    photo FILE         a picture of the whole page (PNG)
     wait SECONDS       lets the page go on
     answers            what has come since the last time:              ["POST URL 403", …]
     frames             the frames that show nothing but an error:      [URL, …]
@@ -41,12 +48,19 @@ PATIENCE = 15
 OPEN = "LocalNetworkAccessChecks,PrivateNetworkAccessRespectPreflightResults,BlockInsecurePrivateNetworkRequests"
 FIND = """(() => {
     const wanted = LABEL;
-    const found = [...document.querySelectorAll("button, a")].filter(one => one.textContent.trim() === wanted);
+    const found = [...document.querySelectorAll(KINDS)].filter(one => one.textContent.trim() === wanted);
     if (found.length !== 1) return null;
     found[0].scrollIntoView({ block: "center" });
     const place = found[0].getBoundingClientRect();
     return [place.x + place.width / 2, place.y + place.height / 2];
 })()"""
+FIELD = """(() => {
+    const field = document.getElementsByName(NAME)[0];
+    const words = (field.getAttribute("aria-describedby") ?? "").split(" ")
+        .map(id => document.getElementById(id)?.textContent ?? "").join(" ");
+    return { value: field.value, words, invalid: field.getAttribute("aria-invalid") === "true" };
+})()"""
+TICKED = """[...document.querySelectorAll("label")].find(one => one.textContent.trim() === LABEL).control.checked"""
 LOOK = """(() => {
     const low = [...document.querySelectorAll("button, .button, nav a, input[type=text], summary")]
         .filter(one => one.getBoundingClientRect().height < 43.5 && one.offsetParent).map(one => one.outerHTML);
@@ -102,7 +116,7 @@ class Browser:
         os.close(theirs_too)
         self.output, self.input = to_browser, from_browser
         self.buffer, self.number = b"", 0
-        self.events, self.status = [], 0
+        self.events, self.status, self.has_script = [], 0, True
         # What was asked and what came, in the order of its redirections.
         self.requests, self.statuses = collections.defaultdict(list), collections.defaultdict(list)
         self.session = None
@@ -162,10 +176,10 @@ class Browser:
 
     # What a person does
 
-    def loaded(self):
+    def loaded(self, event="Page.loadEventFired"):
         """Waits until a page is there, and says which."""
         deadline = time.monotonic() + PATIENCE
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+        while not any(seen.get("method") == event for seen in self.events):
             self.note(self.read(deadline))
         return {"status": self.status, "url": self.run("location.href"), "title": self.run("document.title")}
 
@@ -173,19 +187,52 @@ class Browser:
         self.events.clear()
         self.status = 0
 
-    def open(self, url):
-        self.leave()
-        failed = self.ask("Page.navigate", url=url).get("errorText")
-        return {"status": 0, "url": url, "title": failed} if failed else self.loaded()
+    def open(self, url, event="Page.loadEventFired"):
+        for _ in range(2):
+            self.leave()
+            failed = self.ask("Page.navigate", url=url).get("errorText")
+            # A browser that stood still for a while takes a name's answer for overdue: a person tries again.
+            if failed != "net::ERR_NAME_NOT_RESOLVED":
+                break
+        return {"status": 0, "url": url, "title": failed} if failed else self.loaded(event)
 
-    def press(self, label):
-        place = self.run(FIND.replace("LABEL", json.dumps(label)))
+    def begin(self, url):
+        return self.open(url, "Page.domContentEventFired")
+
+    def tap(self, label, kinds):
+        place = self.run(FIND.replace("LABEL", json.dumps(label)).replace("KINDS", json.dumps(kinds)))
         if not place:
-            raise RuntimeError(f"there is no single button {label!r}: {self.text()!r}")
+            raise RuntimeError(f"there is no single {kinds} {label!r}: {self.text()!r}")
         self.leave()
         for kind in "mousePressed", "mouseReleased":
             self.ask("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+
+    def press(self, label):
+        self.tap(label, "button, a")
         return self.loaded()
+
+    def tick(self, label):
+        self.tap(label, "label")
+        return self.run(TICKED.replace("LABEL", json.dumps(label)))
+
+    def field(self, name):
+        return self.run(FIELD.replace("NAME", json.dumps(name)))
+
+    def until(self, text, do=lambda: None):
+        deadline = time.monotonic() + PATIENCE
+        while text not in self.text():
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"no {text!r} came: {self.text()!r}")
+            self.wait(0.3)
+            do()
+
+    def again(self, text):
+        self.until(text, self.reload)
+
+    def reload(self):
+        self.leave()
+        self.ask("Page.reload")
+        self.loaded()
 
     def type(self, words):
         name, text = words.split(" ", 1)
@@ -206,10 +253,23 @@ class Browser:
         return self.run(LOOK)
 
     def axe(self, file):
+        # It is a script itself, whatever the page may have.
+        self.ask("Emulation.setScriptExecutionDisabled", value=False)
         if not self.run("typeof axe === 'object'"):
             with open(file, encoding="utf-8") as script:
                 self.run(script.read() + "; null")
-        return self.run(AXE)
+        found = self.run(AXE)
+        self.scripts(self.has_script)
+        return found
+
+    def scripts(self, are_run):
+        self.has_script = are_run
+        self.ask("Emulation.setScriptExecutionDisabled", value=not are_run)
+
+    def photo(self, file):
+        picture = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=True)["data"]
+        with open(file, "wb") as place:
+            place.write(base64.b64decode(picture))
 
     def colours(self, value):
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
@@ -245,8 +305,7 @@ def drive(profile, names):
     browser = Browser(profile, names)
     commands = {
         "dark": lambda _: browser.colours("dark"), "light": lambda _: browser.colours("light"),
-        "script": lambda _: browser.ask("Emulation.setScriptExecutionDisabled", value=False) and None,
-        "no-script": lambda _: browser.ask("Emulation.setScriptExecutionDisabled", value=True) and None}
+        "script": lambda _: browser.scripts(True), "no-script": lambda _: browser.scripts(False)}
     try:
         for line in sys.stdin.read().splitlines():
             word, _, rest = line.partition(" ")
