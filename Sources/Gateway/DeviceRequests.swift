@@ -125,6 +125,8 @@ struct RequestBook: Sendable {
             return list[place].number
         }
         if list.count < length {
+            // At once what it may take in the end: what a gateway takes is not to grow by the hour.
+            if list.isEmpty { list.reserveCapacity(length) }
             list.append(request)
         } else if let oldest = list.indices.min(by: { list[$0].latest < list[$1].latest }) {
             list[oldest] = request

@@ -65,7 +65,7 @@ struct AuthorityTests {
     func fetched() throws {
         let scratch = try Scratch()
         let port = Int.random(in: 20_000...60_000)
-        let proxy = try Companion(
+        let proxy = try PartnerProgram(
             [
                 "mitmdump", "--listen-host", "127.0.0.1", "--listen-port", "\(port)", "--set",
                 "confdir=\(scratch.directory)",

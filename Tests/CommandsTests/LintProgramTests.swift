@@ -10,7 +10,7 @@ struct LintProgramTests {
         _ conduct: String, _ options: [String], mode: Int = 0o600
     ) throws -> (status: Int32, output: String, errors: String) {
         let scratch = try Scratch()
-        let proxy = try Companion(Lab.python(["conduct.py", "{\(conduct)}"]), in: scratch.directory)
+        let proxy = try PartnerProgram(Lab.python(["conduct.py", "{\(conduct)}"]), in: scratch.directory)
         try proxy.waitFor("\n")
         let port = proxy.output.split(separator: "\n").first?.split(separator: " ").last ?? ""
         try Scratch.put(Array("secret\n".utf8), scratch.path("pw"))

@@ -137,7 +137,7 @@ import Wire
         let scratch = try Scratch()
         var address = SocketAddress(IPAddress(v4: 0x7f00_0001), 0)
         do { address = try ScriptedServer().address }
-        let proxy = try Companion(
+        let proxy = try PartnerProgram(
             [
                 "mitmdump", "--listen-host", "127.0.0.1", "--listen-port", "\(address.port)", "--set",
                 "confdir=\(scratch.directory)",

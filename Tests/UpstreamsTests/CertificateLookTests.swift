@@ -21,14 +21,14 @@ import Wire
 
     /// A web server behind TLS.
     private struct Server {
-        let program: Companion
+        let program: PartnerProgram
         let port: UInt16
 
         init(_ directory: String, _ options: [String] = []) throws {
             let made = try Command.run(["bash", "-euc", files], in: directory)
             guard made.status == 0 else { throw LabError(made.errors) }
             let command = ["openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", "s.pem", "-key", "s.key", "-www"]
-            program = try Companion(command + options, in: directory)
+            program = try PartnerProgram(command + options, in: directory)
             try program.waitFor("ACCEPT 127.0.0.1:")
             let line = program.output.split(separator: "\n").first { $0.hasPrefix("ACCEPT ") } ?? ""
             port = line.split(separator: ":").last.flatMap { UInt16($0.prefix { $0.isNumber }) } ?? 0
@@ -103,7 +103,7 @@ import Wire
         let server = try Server(scratch.directory)
         var address = SocketAddress(IPAddress(v4: 0x7f00_0001), 0)
         do { address = try ScriptedServer().address }
-        let proxy = try Companion(
+        let proxy = try PartnerProgram(
             [
                 "mitmdump", "--listen-host", "127.0.0.1", "--listen-port", "\(address.port)", "--set",
                 "confdir=\(scratch.directory)", "--set",

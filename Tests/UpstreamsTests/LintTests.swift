@@ -11,32 +11,32 @@ import Wire
 @Suite struct LintTests {
     /// A site behind the proxy that speaks TLS, and the proxy.
     private final class Scene {
-        let proxy: Companion
+        let proxy: PartnerProgram
         let port: UInt16
-        private let site: Companion
+        private let site: PartnerProgram
 
         /// The conduct is JSON without its braces.
         init(_ directory: String, _ conduct: String = "") throws {
             site = try Self.site(directory)
             let sitePort = try Self.port(site, behind: "ACCEPT 127.0.0.1:")
             let map = "\"map\": {\"site.example:443\": \(sitePort), \"site.example:80\": \(sitePort)}"
-            proxy = try Companion(
+            proxy = try PartnerProgram(
                 Lab.python(["conduct.py", "{\(map)\(conduct.isEmpty ? "" : ", ")\(conduct)}"]), in: directory)
             port = try Self.port(proxy, behind: "port ")
         }
 
-        static func site(_ directory: String) throws -> Companion {
+        static func site(_ directory: String) throws -> PartnerProgram {
             let made = try Command.run(
                 ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
                     + ["-keyout", "s.key", "-out", "s.pem", "-days", "2", "-subj", "/CN=Site authority"],
                 in: directory)
             guard made.status == 0 else { throw LabError(made.errors) }
-            return try Companion(
+            return try PartnerProgram(
                 ["openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", "s.pem", "-key", "s.key", "-www"],
                 in: directory)
         }
 
-        static func port(_ program: Companion, behind text: String) throws -> UInt16 {
+        static func port(_ program: PartnerProgram, behind text: String) throws -> UInt16 {
             try program.waitFor(text)
             // The line may still grow.
             try program.waitFor("\n")
@@ -198,7 +198,7 @@ import Wire
             """
         try Scratch.put(Array(text.utf8), scratch.path("squid.conf"))
         let name = "lint\(address.port)"
-        let program = try Companion(
+        let program = try PartnerProgram(
             ["squid", "-N", "-n", name, "-f", scratch.path("squid.conf")], in: scratch.directory)
         try program.waitForPort(address.port, within: 60)
         let report = try lint(port: address.port) { $0.site = .address(address.address) }
@@ -215,7 +215,7 @@ import Wire
         do { address = try ScriptedServer().address }
         let text = "Port \(address.port)\nListen 127.0.0.1\nTimeout 600\nMaxClients 50\nAllow 127.0.0.1\n"
         try Scratch.put(Array(text.utf8), scratch.path("tinyproxy.conf"))
-        let program = try Companion(["tinyproxy", "-d", "-c", "tinyproxy.conf"], in: scratch.directory)
+        let program = try PartnerProgram(["tinyproxy", "-d", "-c", "tinyproxy.conf"], in: scratch.directory)
         try program.waitForPort(address.port)
         let report = try lint(port: address.port) { $0.site = .address(address.address) }
         #expect(report.kind == .tinyproxy, "\(report)")
@@ -227,7 +227,7 @@ import Wire
         let scratch = try Scratch()
         var address = SocketAddress(IPAddress(v4: 0x7f00_0001), 0)
         do { address = try ScriptedServer().address }
-        let program = try Companion(
+        let program = try PartnerProgram(
             [
                 "mitmdump", "--listen-host", "127.0.0.1", "--listen-port", "\(address.port)", "--ssl-insecure",
                 "--set", "confdir=\(scratch.directory)",

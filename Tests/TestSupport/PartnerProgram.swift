@@ -3,7 +3,7 @@
 import Foundation
 
 /// Runs until the value goes away.
-public final class Companion {
+public final class PartnerProgram {
     private var child: ChildProcess
     private let file: URL
 
