@@ -114,8 +114,9 @@ extension LabTests {
             let process = try machine.process
             // Three times its patience with nothing to do.
             #expect(Lab.wait(9) { (try? machine.property("NRestarts")) != "0" } == false, "\(machine.said)")
-            let holder = try machine.run(
-                ["/usr/bin/python3", "\(Lab.programs)/hold_thread.py", "\(process)", thread, "20"], within: 40)
+            // The machine has a /tmp of its own, where this source tree may be.
+            let program = try String(contentsOfFile: "\(Lab.programs)/hold_thread.py", encoding: .utf8)
+            let holder = try machine.run(["/usr/bin/python3", "-c", program, "\(process)", thread, "20"], within: 40)
             #expect(holder.output.contains("held"), "\(holder)")
             #expect(holder.output.contains("gone"), "\(holder) \(machine.said)")
             try machine.waitForSuccessor(of: process)
