@@ -29,8 +29,9 @@ extension Administrator {
 
     /// What the page at `/l` shows to the machine that asks from an address.
     ///
-    /// The profiles of its phones follow to that address, where it is known by its MAC. `port` is what the page's address
-    /// says; nil: whatever the machine has confirmed. `authority` is the gateway's address with the page's port, for codes.
+    /// The profiles of its phones follow to that address, where it is known by its MAC. `port` is what the page's
+    /// address says; nil: whatever the machine has confirmed. `authority` is the gateway's address with the page's
+    /// port, for codes.
     mutating func laptop(
         at address: IPAddress, port: String?, authority: String, _ gateway: inout Gateway
     ) -> LaptopView {
@@ -178,8 +179,8 @@ extension Administrator {
 
     /// What a scanned link brings, if it is a laptop's code; nil: it is another link, or none.
     ///
-    /// `query` stands behind `/a?`. Throws why the code is good for nothing: changed, over, taken, out of bounds by now, or
-    /// this device is the laptop itself.
+    /// `query` stands behind `/a?`. Throws why the code is good for nothing: changed, over, taken, out of bounds by
+    /// now, or this device is the laptop itself.
     func ownOffer(_ query: String, for device: DeviceIdentity) throws(ControlError) -> OwnOffer? {
         guard let offer = try offer(of: query) else { return nil }
         let adhoc = try adhocOptions()
@@ -240,7 +241,8 @@ extension Administrator {
 
     /// Has the profiles of a laptop's phones lead to the address that it has now.
     ///
-    /// It needs no confirmation: the request itself shows where the machine with this MAC is, as the neighbour table does.
+    /// It needs no confirmation: the request itself shows where the machine with this MAC is, as the neighbour table
+    /// does.
     private mutating func followLaptop(
         _ laptop: DeviceIdentity, to address: IPAddress, _ gateway: inout Gateway
     ) {

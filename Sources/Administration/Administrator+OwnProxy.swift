@@ -32,9 +32,10 @@ extension Administrator {
 
     /// Gives a device a proxy that somebody has typed in, and returns the last second of it, counted from 1970.
     ///
-    /// `server` is `10.20.3.77:8899` or the URL that the proxy's window shows; `domains` are entries as in a profile, between
-    /// blanks, commas or line ends, none for everything; `by` is who asks, for the history. Throws what was found and what
-    /// would be right, with the field that is wrong as `path` (`server` or `domains`); then nothing has changed.
+    /// `server` is `10.20.3.77:8899` or the URL that the proxy's window shows; `domains` are entries as in a profile,
+    /// between blanks, commas or line ends, none for everything; `by` is who asks, for the history. Throws what was
+    /// found and what would be right, with the field that is wrong as `path` (`server` or `domains`); then nothing has
+    /// changed.
     @discardableResult
     mutating func bringProxy(
         _ server: String, domains: String, for device: DeviceIdentity, _ by: String, _ gateway: inout Gateway
@@ -42,7 +43,8 @@ extension Administrator {
         try give(ownProfile(server, domains: domains, for: device), to: device, from: nil, by, &gateway)
     }
 
-    /// The profile of a proxy that somebody has typed in; throws what is wrong with it, as far as nobody has to be asked.
+    /// The profile of a proxy that somebody has typed in; throws what is wrong with it, as far as nobody has to be
+    /// asked.
     func ownProfile(
         _ server: String, domains: String, for device: DeviceIdentity
     ) throws(ControlError) -> Profile {
@@ -231,7 +233,8 @@ extension Administrator {
         return min(wanted ?? .max, own.since + adhoc.longest.wholeSeconds)
     }
 
-    /// The assignments to own proxies that are over, or that the configuration, which has changed since, has no room for.
+    /// The assignments to own proxies that are over, or that the configuration, which has changed since, has no room
+    /// for.
     func endedOwnProxies(at now: Int64) -> [Assignment] {
         guard !plan.lab.own.isEmpty else { return [] }
         return plan.lab.assignments.filter { assignment in

@@ -1,5 +1,5 @@
-/// The page's listener follows the file: the new one is open before anything leads to it, and the former one stays where
-/// the new one can't be had.
+/// The page's listener follows the file: the new one is open before anything leads to it, and the former one stays
+/// where the new one can't be had.
 
 import Addresses
 import Bytes

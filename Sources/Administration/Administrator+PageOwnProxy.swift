@@ -41,9 +41,11 @@ extension Administrator {
         return laptop(at: caller.address, port: port, authority: caller.authority, &gateway).answer(in: caller.context)
     }
 
-    /// The same page by IPv4, for a machine that has come by IPv6 where proxies have IPv4 alone, or the other way round.
+    /// The same page by IPv4, for a machine that has come by IPv6 where proxies have IPv4 alone, or the other way
+    /// round.
     ///
-    /// By the name of the page a browser takes whichever it likes; the proxy's address is to be the one that is asked from.
+    /// By the name of the page a browser takes whichever it likes; the proxy's address is to be the one that is asked
+    /// from.
     private func inOtherFamily(_ caller: PageCaller, port: String?) -> PageAnswer? {
         guard let from = plan.effective.configuration.adhoc?.from,
             from.allSatisfy({ $0.base.isIPv4 != caller.address.isIPv4 })

@@ -1,5 +1,5 @@
-/// A proxy that a phone's form brings is connected to before the phone is led there: what was mistyped is said beside its
-/// field, and a phone does not lose its way to a port where nobody listens.
+/// A proxy that a phone's form brings is connected to before the phone is led there: what was mistyped is said beside
+/// its field, and a phone does not lose its way to a port where nobody listens.
 ///
 ///     form ── waits ──▶ Prober ── ProbeResult ──▶ takeTrial ─┬─▶ bring ──▶ 303
 ///                                                            └─▶ the form, with what was typed and why

@@ -183,8 +183,8 @@ extension Administrator {
         }
     }
 
-    /// The door of the control socket; nil where the usual place, which nobody has asked for, cannot be had: this may be
-    /// the second program here, or one of a user without rights.
+    /// The door of the control socket; nil where the usual place, which nobody has asked for, cannot be had: this may
+    /// be the second program here, or one of a user without rights.
     private mutating func unixDoor(_ control: ControlOptions) throws(SystemCallError) -> ControlDoor? {
         do throws(SystemCallError) {
             let group = control.group.flatMap(GroupName.id)

@@ -1,9 +1,9 @@
 /// Notices that the calendar was set: by NTP at last, by hand, by the host of a virtual machine.
 ///
 /// What people asked for "for two hours" shall last two hours, whatever becomes of the calendar meanwhile, and a change
-/// on trial shall be taken back after its minute. Ends are kept as seconds since 1970, because they outlive the program,
-/// so they are moved along when the calendar jumps. The time since the machine's start, its sleep included, tells a jump
-/// from time that has passed.
+/// on trial shall be taken back after its minute. Ends are kept as seconds since 1970, because they outlive the
+/// program, so they are moved along when the calendar jumps. The time since the machine's start, its sleep included,
+/// tells a jump from time that has passed.
 
 import Bytes
 import LinuxIO

@@ -1,9 +1,9 @@
 /// # Is a DHCP server on this link?
 ///
-/// Two servers on one link give devices addresses and routers by chance, so before one is set up here the link is asked.
-/// A DISCOVER goes out as a new machine would send it, and whoever offers something is a server; nothing is requested, so
-/// no address is taken. It is sent three times, and listened to for ten seconds: dnsmasq looks for three whether somebody
-/// has the address before it offers it.
+/// Two servers on one link give devices addresses and routers by chance, so before one is set up here the link is
+/// asked. A DISCOVER goes out as a new machine would send it, and whoever offers something is a server; nothing is
+/// requested, so no address is taken. It is sent three times, and listened to for ten seconds: dnsmasq looks for three
+/// whether somebody has the address before it offers it.
 
 public import Addresses
 import Bytes

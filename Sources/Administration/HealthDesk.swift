@@ -1,8 +1,8 @@
 /// # Who looks after upstreams
 ///
 /// The desk has one `UpstreamHealth` for each profile that is in use, or that somebody has asked about, and one
-/// `GroupChoice` for each group. It decides nothing itself: it has rounds of probes begin when they are due, and hands on
-/// what comes back, from probes and from users' streams.
+/// `GroupChoice` for each group. It decides nothing itself: it has rounds of probes begin when they are due, and hands
+/// on what comes back, from probes and from users' streams.
 ///
 ///     due ──▶ Prober ── ProbeResult ──▶ samples ──▶ UpstreamHealth ──▶ news: log, event, colour for workers
 ///     workers ── UpstreamTraffic ─────▶ samples ─┘        └──▶ GroupChoice ──▶ another order ──▶ Gateway.switchTo

@@ -88,7 +88,8 @@ final class LabStore {
 }
 
 extension SystemCallError {
-    /// Whether there is no place for the state here, as for a user without rights; anything else hides one that is there.
+    /// Whether there is no place for the state here, as for a user without rights; anything else hides one that is
+    /// there.
     fileprivate var hasNoPlace: Bool {
         [.noSuchFile, .accessDenied, .notPermitted, .readOnlyFileSystem].contains(errno)
     }

@@ -72,8 +72,8 @@ struct PageDesk {
     /// The firewall and the workers are asked again after this, however many look at the page.
     static let lookTime = Interval.seconds(10)
 
-    /// How often a device may change something, and how many times at once after a quiet time: each change is a revision on
-    /// the disk and a turn of the kernel's rules, which others wait for.
+    /// How often a device may change something, and how many times at once after a quiet time: each change is a
+    /// revision on the disk and a turn of the kernel's rules, which others wait for.
     static let changePeriod = Interval.seconds(1)
     static let changeBurst = 20
 

@@ -1,8 +1,8 @@
 /// # What the lab's other gateways have been told
 ///
 /// For each peer the desk has the items that it has not confirmed: never more than there are, however long it is away.
-/// Whatever changes here is pending for each peer at once, and told with the next turn of the loop; with nothing to tell, an
-/// empty update goes out every two seconds, so that both know of each other.
+/// Whatever changes here is pending for each peer at once, and told with the next turn of the loop; with nothing to
+/// tell, an empty update goes out every two seconds, so that both know of each other.
 ///
 ///     change ──▶ pending ──▶ PeerCourier ──▶ the peer's answer ──▶ no longer pending
 ///     a peer that was started anew (another `life`) ──▶ everything is pending

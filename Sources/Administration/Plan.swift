@@ -1,5 +1,5 @@
-/// What the gateway is told, from the file and the lab's state: everything is read and checked here before anything of it
-/// is done.
+/// What the gateway is told, from the file and the lab's state: everything is read and checked here before anything of
+/// it is done.
 
 import Devices
 import Gateway

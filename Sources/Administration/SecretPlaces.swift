@@ -1,5 +1,5 @@
-/// Where files with secrets are looked for: systemd hands those of one directory to the service, which may not read them
-/// itself (LoadCredential= of systemd.exec(5)).
+/// Where files with secrets are looked for: systemd hands those of one directory to the service, which may not read
+/// them itself (LoadCredential= of systemd.exec(5)).
 ///
 ///     /etc/starship/secrets/NAME       root's own (0600), named so in the configuration
 ///     $CREDENTIALS_DIRECTORY/secrets_NAME    what the service reads in its place, as of its start

@@ -60,8 +60,8 @@ struct JudgedPush {
 }
 
 extension Administrator {
-    /// Takes a push back when the profile's colour has become worse by it: that is, by an answer, and not because one try
-    /// was lost.
+    /// Takes a push back when the profile's colour has become worse by it: that is, by an answer, and not because one
+    /// try was lost.
     mutating func judge(_ change: HealthChange, of profile: String, _ gateway: inout Gateway) {
         guard let push = judged[profile] else { return }
         let isSure = change.colour == .red || change.colour == .yellow && change.cause?.isAnswer ?? false
@@ -94,7 +94,8 @@ extension Administrator {
         return words
     }
 
-    /// Takes back a change whose upstream does not work: at once, or at the end of the time that a person has to confirm it.
+    /// Takes back a change whose upstream does not work: at once, or at the end of the time that a person has to
+    /// confirm it.
     mutating func judge(_ gateway: inout Gateway) {
         for failure in trials?.takeAll() ?? [] {
             gateway.say(.warning, "trial") { line in

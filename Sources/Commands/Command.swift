@@ -6,7 +6,8 @@
 ///     CommandTable ──▶ help, and completion for bash, zsh and fish
 ///
 /// One table names each command, its options and what they become. Parsing, help and completion all read it, so none of
-/// them can say what another doesn't know. Values alone: `starshipctl` opens the files, asks the daemon and the terminal.
+/// them can say what another doesn't know. Values alone: `starshipctl` opens the files, asks the daemon and the
+/// terminal.
 
 public import Profiles
 public import QRCode

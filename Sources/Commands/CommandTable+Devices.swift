@@ -1,4 +1,5 @@
-/// Commands about what one device wants: its last names, names that it sends elsewhere, and what can be learned about it.
+/// Commands about what one device wants: its last names, names that it sends elsewhere, and what can be learned about
+/// it.
 
 internal import Profiles
 

@@ -11,5 +11,5 @@
 ///     PageServer, PageSession ── PageVisit ──▶ (Administration) ── PageAnswer ──▶ browsers of the LAN
 ///     MetricsPage ── text ──▶ Prometheus's text format
 ///
-/// What is asked is read strictly: an unknown path, parameter, key or method is refused by an error that says what there
-/// is instead.
+/// What is asked is read strictly: an unknown path, parameter, key or method is refused by an error that says what
+/// there is instead.

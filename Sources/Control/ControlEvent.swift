@@ -52,8 +52,8 @@ public struct EventRing: Sendable {
 
     /// Begins with the number that the first event gets.
     ///
-    /// A daemon that begins each of its lives with greater numbers than the one before recognises what a client has seen
-    /// of a former life.
+    /// A daemon that begins each of its lives with greater numbers than the one before recognises what a client has
+    /// seen of a former life.
     public init(first: Int = 1) {
         oldest = first
         newest = first - 1

@@ -56,8 +56,8 @@ extension ControlServer {
 
     /// Sends a stream what there is for it.
     ///
-    /// It ends when its client does: also one that has only finished sending would be a reader that nobody can tell from
-    /// none. A client that is too slow is dropped; it asks again, and is told that it has missed something.
+    /// It ends when its client does: also one that has only finished sending would be a reader that nobody can tell
+    /// from none. A client that is too slow is dropped; it asks again, and is told that it has missed something.
     mutating func pump(_ handle: Handle, _ now: Instant) {
         if connections[handle].isGone { return drop(handle) }
         while connections[handle].session.fill(from: history, now: now) {

@@ -6,7 +6,8 @@ public import LinuxIO
 
 /// Connections that ask, one request each at a time.
 ///
-/// The server has a poller of its own, whose descriptor the owner's loop watches: when it is readable, `serve` is called.
+/// The server has a poller of its own, whose descriptor the owner's loop watches: when it is readable, `serve` is
+/// called.
 ///
 /// There are only so many connections, and nobody can keep others out by holding them: a newcomer takes the place of
 /// whoever has been silent for longest.

@@ -6,8 +6,8 @@ internal import Wire
 /// A connection of the control API, as a value without its socket.
 ///
 /// One request is under way at a time: what a client sends behind it waits until the answer was sent. So no client can
-/// have more kept for it than one request and one answer. A stream of events is an answer without an end: it takes from the
-/// ring (`ControlSession+Stream`) when what it took before was sent.
+/// have more kept for it than one request and one answer. A stream of events is an answer without an end: it takes from
+/// the ring (`ControlSession+Stream`) when what it took before was sent.
 public struct ControlSession: Sendable {
     /// The longest body of a request.
     public static let bodyLimit = 4 << 20

@@ -1,7 +1,7 @@
 /// The figures of one moment, as `GET /metrics` shows them.
 ///
-/// Whoever runs the gateway fills this in; the names by which Prometheus knows the figures are in `MetricsPage+Text` and
-/// `MetricsPage+Counters`. No label is the name of a host or of a device: those are people's, and without bound.
+/// Whoever runs the gateway fills this in; the names by which Prometheus knows the figures are in `MetricsPage+Text`
+/// and `MetricsPage+Counters`. No label is the name of a host or of a device: those are people's, and without bound.
 
 public import Bytes
 public import Health

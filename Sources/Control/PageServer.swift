@@ -1,8 +1,10 @@
 /// The page's listener and its connections.
 ///
-/// It listens on every address of its port, so that a LAN's addresses may come and go, and looks at who has come: whoever
-/// is neither on a LAN of ours nor a guest of its proxy is reset at once. Work is bounded, whoever asks for however much: so many connections in all and
-/// for each device, so many requests a second of a device, and so much of everything in one call.
+/// It listens on every address of its port, so that a LAN's addresses may come and go, and looks at who has come:
+/// whoever is neither on a LAN of ours nor a guest of its proxy is reset at once. Work is bounded, whoever asks for
+/// however much:
+/// so many connections in all and for each device, so many requests a second of a device and of all together, and so
+/// much of everything in one call.
 
 public import Addresses
 public import Bytes
@@ -61,9 +63,9 @@ public struct PageServer: ~Copyable {
     private var reopening = Instant.never
     private var connections = Slab<Connection>()
     private var limiter: RateLimiter
+    private var limiterOfAll: RateLimiter
     /// Connections that gave way to newcomers, and newcomers for whom there was no room.
     private var shed = 0
-    private var limiterOfAll: RateLimiter
     private var events = [PolledEvent](repeating: .none, count: 2 * connectionLimit)
     private var neighbourhood = PageNeighbourhood()
     private var lookedAt: Instant?
@@ -208,8 +210,8 @@ public struct PageServer: ~Copyable {
         }
     }
 
-    /// Ends a connection where there are too many: of a device that has its share one that nothing is owed, or the newcomer
-    /// is refused; else, of all, the one that has been silent for longest.
+    /// Ends a connection where there are too many: of a device that has its share one that nothing is owed, or the
+    /// newcomer is refused; else, of all, the one that has been silent for longest.
     ///
     /// One that was told to wait is owed nothing: its place is for the next, who is told the same.
     private mutating func makeRoom(for device: IPAddress) -> Bool {
@@ -270,7 +272,8 @@ public struct PageServer: ~Copyable {
         }
     }
 
-    /// Answers a visit; one too many is told so at hardly any cost, and then nothing of its connection is read for a while.
+    /// Answers a visit; one too many is told so at hardly any cost, and then nothing of its connection is read for a
+    /// while.
     private mutating func give(
         _ visit: PageVisit, _ handle: Handle, _ now: Instant, _ answer: (PageVisit) -> PageAnswer?
     ) {

@@ -68,7 +68,8 @@ public struct Assignment: Equatable, Sendable {
     public var until: Int64?
     /// Who made it: a Unix user, a key, the device itself.
     public var by: String
-    /// What the device sends direct, and what it has proxied, whatever the profile says: entries as its lists have them.
+    /// What the device sends direct, and what it has proxied, whatever the profile says: entries as its lists have
+    /// them.
     public var direct: [String] = []
     public var proxied: [String] = []
 

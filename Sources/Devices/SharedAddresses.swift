@@ -6,11 +6,11 @@
 ///     TTL     systems start at 64, 128 or 255, and the router takes one off
 ///     clock   the timestamp option (RFC 7323) counts up evenly, in each device from another start
 ///
-/// Both also change where one device is all there is, so a change alone says nothing. Since Linux 4.10 the clock's start
-/// depends on both addresses, in newer kernels also on the ports, and Apple's on the connection: clocks are compared
-/// only between SYNs to one destination, and a SYN that is sent again is not counted. A probe of the path has a new TTL
-/// for each hop, an address that changes hands changes once. What one device never does is go back and forth: a mark
-/// needs two values (or clocks) that were each seen three times, and three returns from one to the other.
+/// Both also change where one device is all there is, so a change alone says nothing. Since Linux 4.10 the clock's
+/// start depends on both addresses, in newer kernels also on the ports, and Apple's on the connection: clocks are
+/// compared only between SYNs to one destination, and a SYN that is sent again is not counted. A probe of the path has
+/// a new TTL for each hop, an address that changes hands changes once. What one device never does is go back and forth:
+/// a mark needs two values (or clocks) that were each seen three times, and three returns from one to the other.
 ///
 /// p0f, which looks at the same, takes timestamps as a hint beside others for the same reason ("some systems may be
 /// just randomizing that"), and forgets them after a while.

@@ -4,8 +4,8 @@
 ///
 /// Reading (`Sight+…`) changes nothing and judges nothing: what could not be looked at is nil, with the reason in
 /// `Sight.unseen`. Each check is a function from what was read to findings, so it is tested with the texts of real
-/// systems. What the machine's network should be is the daemon's own plan (`NetworkPlan`), compared by the same code that
-/// makes it (`NetworkExamination`).
+/// systems. What the machine's network should be is the daemon's own plan (`NetworkPlan`), compared by the same code
+/// that makes it (`NetworkExamination`).
 ///
 /// `starshipctl report` puts all that into one text for a bug report; `Redaction` takes secrets out of it.
 

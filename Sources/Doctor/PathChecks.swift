@@ -26,7 +26,8 @@ enum PathChecks {
         return machine.links.filter { names.contains($0.name) }.map(\.mtu).max()
     }
 
-    /// A LAN interface takes no packet that is longer than its MTU, and a device that believes in 1,500 sends such ones.
+    /// A LAN interface takes no packet that is longer than its MTU, and a device that believes in 1,500 sends such
+    /// ones.
     private static func link(_ link: KernelLink, _ uplink: Int?) -> Finding? {
         guard link.isUp, link.mtu < usual else { return nil }
         let words = "the MTU of \(link.name) is \(link.mtu)"

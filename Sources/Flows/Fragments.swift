@@ -1,8 +1,8 @@
 /// Datagrams that came in pieces, put together again (RFC 791, section 3.2; RFC 8200, section 4.5).
 ///
 /// Memory, number and time are bounded: 1 MiB, 128 datagrams and 30 s. Over the bound the sender's own oldest
-/// datagram gives way, so a flood displaces itself. Pieces that overlap with other bytes spoil their datagram, whose further pieces are dropped too (RFC 5722): no honest
-/// sender makes them. A piece that came twice does no harm.
+/// datagram gives way, so a flood displaces itself. Pieces that overlap with other bytes spoil their datagram, whose
+/// further pieces are dropped too (RFC 5722): no honest sender makes them. A piece that came twice does no harm.
 
 import Addresses
 public import Bytes

@@ -29,8 +29,8 @@ public struct RateLimiter: ~Copyable {
     /// How often something was not allowed.
     public private(set) var refusals = 0
 
-    /// Allows `perSecond` a second for each address, and `burst` at once after a quiet time: as many as in a second unless
-    /// it is given; 0 a second allows none.
+    /// Allows `perSecond` a second for each address, and `burst` at once after a quiet time: as many as in a second
+    /// unless it is given; 0 a second allows none.
     public init(perSecond: Int, burst: Int? = nil, seed: (UInt64, UInt64)) {
         precondition(perSecond >= 0, "a limit below nothing")
         // An empty bucket that never fills: its period is longer than its depth.

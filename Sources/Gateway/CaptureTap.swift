@@ -1,7 +1,7 @@
 /// Shows the capture what crosses the TUN device.
 ///
-/// Workers share it behind a lock, which only a running capture pays for. It begins and ends while packets flow; one that
-/// cannot be written any more (a full disk) ends by itself, and never stops the gateway.
+/// Workers share it behind a lock, which only a running capture pays for. It begins and ends while packets flow; one
+/// that cannot be written any more (a full disk) ends by itself, and never stops the gateway.
 
 import Bytes
 import Capture

@@ -1,8 +1,8 @@
 /// # What was seen of self-checks
 ///
 /// A page has a browser fetch three images, each under the check's nonce; who sees one of them, or the question for its
-/// name, writes it down where it is: each worker in a book of its own, the DNS service behind the lock that it has anyway,
-/// the page on the control thread. `Gateway.selfCheck` gathers what they know.
+/// name, writes it down where it is: each worker in a book of its own, the DNS service behind the lock that it has
+/// anyway, the page on the control thread. `Gateway.selfCheck` gathers what they know.
 
 import Addresses
 import Bytes

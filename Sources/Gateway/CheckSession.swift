@@ -2,8 +2,8 @@
 ///
 /// A connectivity check is one small request, and its answer is known before: no origin is asked. A self-check fetches
 /// one tiny image, and that it came here is all that matters. The session is a value that is shown what the device has
-/// said and not been answered yet; it keeps none of it, so a flow that turns out to be no check goes on with every octet
-/// to whomever the rules say.
+/// said and not been answered yet; it keeps none of it, so a flow that turns out to be no check goes on with every
+/// octet to whomever the rules say.
 
 import Bytes
 import Routing

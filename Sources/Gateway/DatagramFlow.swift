@@ -1,4 +1,5 @@
-/// One exchange of datagrams that is carried: a device's port and a target, and the socket that stands for them outside.
+/// One exchange of datagrams that is carried: a device's port and a target, and the socket that stands for them
+/// outside.
 
 import Addresses
 import Bytes

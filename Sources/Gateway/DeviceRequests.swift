@@ -1,6 +1,7 @@
 /// # What became of the names that a device wanted
 ///
-/// Each worker has a book of its own, and the DNS service has one behind the lock that it takes for each question anyway:
+/// Each worker has a book of its own, and the DNS service has one behind the lock that it takes for each question
+/// anyway:
 /// so no flow waits for another thread. What the kernel forwards reaches no worker; of it the question is known alone.
 ///
 ///     flow accepted, refused, ended ──▶ a worker's book ─┐

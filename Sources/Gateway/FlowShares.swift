@@ -2,8 +2,8 @@
 ///
 /// All flows have one bound, and those of one device have a share of it, so that a device that leaks connections takes
 /// nothing from the others. At a bound the flow that has been idle for longest gives way, if it has been idle for a
-/// minute; else the newcomer is refused. An app that leaks connections then costs itself its oldest ones, and no phone is
-/// locked out until they end by themselves.
+/// minute; else the newcomer is refused. An app that leaks connections then costs itself its oldest ones, and no phone
+/// is locked out until they end by themselves.
 ///
 /// Idle flows are found by a look at all of them, which takes a moment, so each look finds several, and one that finds
 /// none is not repeated at once: a flood of newcomers costs no more than a comparison each.
@@ -51,8 +51,8 @@ struct FlowShares {
     /// How many devices have flows.
     var deviceCount: Int { counts.count }
 
-    /// The next flow that may give way for one of this device (nil: for one of any); `look` is called when it is time to
-    /// look at all flows, and returns those that are idle, the idlest last.
+    /// The next flow that may give way for one of this device (nil: for one of any); `look` is called when it is time
+    /// to look at all flows, and returns those that are idle, the idlest last.
     mutating func next(of device: IPAddress?, now: Instant, look: () -> [IdleFlow]) -> IdleFlow? {
         if let found = candidates[device]?.flows.popLast() { return found }
         if let last = candidates[device]?.lookedAt, now < last + Self.rest { return nil }

@@ -126,8 +126,8 @@ final class NameDesk: Sendable {
         return (requests, isStopped)
     }
 
-    /// Remembers when a device has asked, and for what; over the limit all is forgotten, and who still asks comes back at
-    /// once.
+    /// Remembers when a device has asked, and for what; over the limit all is forgotten, and who still asks comes back
+    /// at once.
     ///
     /// `name` is one whose address was wanted.
     func noteQuestion(of device: IPAddress, about name: String?, _ plan: AnswerPlan, at now: Instant) {

@@ -9,8 +9,8 @@
 ///   for nothing: the device is reset at once and asks again.
 /// - A place that another name had before has no such net (the journal still says the old name), and neither has a
 ///   fresh place beyond the reservation. Their answers wait until the kernel has the record, which a kill cannot take
-///   back: some microseconds, 20 ms at most. While the keeper is behind, the next ones do not wait at all: SERVFAIL now,
-///   and the address once the record is written.
+///   back: some microseconds, 20 ms at most. While the keeper is behind, the next ones do not wait at all: SERVFAIL
+///   now, and the address once the record is written.
 /// - A journal that cannot be written at all (disk full, read-only) is reported, serving goes on, and the whole map is
 ///   written as soon as that works again. Killed in between, what the last good journal does not know is lost.
 
@@ -75,8 +75,8 @@ extension NameTable {
 
     /// The fake address for a name, already normalised, that a device asks for.
     ///
-    /// Nil means SERVFAIL: no place is free, or the journal does not know it in time. A name without a reserved place may
-    /// wait for `patience`; one thread is meant to ask (with more of them one may wait that long in vain).
+    /// Nil means SERVFAIL: no place is free, or the journal does not know it in time. A name without a reserved place
+    /// may wait for `patience`; one thread is meant to ask (with more of them one may wait that long in vain).
     func address(for name: String, _ family: FakePool.Family, device: IPAddress, now: Instant) -> IPAddress? {
         guard let pending = content.withLock({ place(name, device, now, &$0) }) else { return nil }
         let address = range.address(at: pending.place, family)

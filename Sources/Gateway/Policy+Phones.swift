@@ -25,7 +25,8 @@ extension Policy {
         return nil
     }
 
-    /// What a name is answered for a phone's sake, `real` where that is the resolvers' answer; nil: what any name would be.
+    /// What a name is answered for a phone's sake, `real` where that is the resolvers' answer; nil: what any name would
+    /// be.
     func verdictOfPhones(_ name: String, real: NameVerdict) -> NameVerdict? {
         if let host = settings.phones.answers?.hosts[name] {
             return host.addresses.isEmpty ? .fake : .addresses(host.addresses)

@@ -126,7 +126,8 @@ public struct RoutingSettings: Sendable {
     /// The real addresses of names that profiles want routed by address.
     var capturedAddresses: [IPAddress] = []
     public var phones = Phones()
-    /// Where our own DNS service listens on this machine: who it is that asks DNS over TCP through the tunnel, anywhere.
+    /// Where our own DNS service listens on this machine: who it is that asks DNS over TCP through the tunnel,
+    /// anywhere.
     public var dnsService: SocketAddress?
     /// The ports on which a client's first octets may name its target.
     public var sniffPorts: [UInt16] = [80, 443, 8080, 8443]

@@ -56,8 +56,8 @@ public struct SelfCheck: Equatable, Sendable {
         }
     }
 
-    /// Somebody else on the device's link who says of themselves that they are a router, by the neighbour table: who offers
-    /// the IPv6 that goes around us.
+    /// Somebody else on the device's link who says of themselves that they are a router, by the neighbour table: who
+    /// offers the IPv6 that goes around us.
     public struct Router: Equatable, Sendable, CustomStringConvertible {
         public var address: IPAddress
         public var hardware: MACAddress

@@ -8,7 +8,8 @@ import Upstreams
 import Wire
 
 final class Shared: Sendable {
-    /// Here, not in each worker: a worker's methods are checked field by field, and the compiler's time grows with both.
+    /// Here, not in each worker: a worker's methods are checked field by field, and the compiler's time grows with
+    /// both.
     let settings: GatewaySettings
     let board: PolicyBoard
     /// Nil where names have no addresses of ours.

@@ -2,8 +2,8 @@
 ///
 /// Twice within the manager's patience a round begins: every worker and the name service are asked to prove that their
 /// loops turn, and the last one to do so rings for the control thread, which tells the manager. So the manager hears
-/// nothing as soon as a single one of them stands still, the control thread included. A thread that sleeps is woken once
-/// a round, which costs nothing that can be measured.
+/// nothing as soon as a single one of them stands still, the control thread included. A thread that sleeps is woken
+/// once a round, which costs nothing that can be measured.
 ///
 /// The thread that keeps the fake map on disk is left out: nobody waits for it for long (`JournalProgress.wait`), and a
 /// disk that stands still would not go on for a new process either. So is the prober: what it no longer finds out is

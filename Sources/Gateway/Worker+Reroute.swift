@@ -1,8 +1,8 @@
 /// After a switch: flows that would go another way now are reset, and the others never notice.
 ///
-/// First all are looked at, so that whoever switches knows soon what will become of them; then those that go are reset, a
-/// few in each turn, so that new flows need not wait for the end of thousands. A flow that is idle ends at once; one that
-/// moves is given a moment to fall idle, so that a download that is nearly through is not cut.
+/// First all are looked at, so that whoever switches knows soon what will become of them; then those that go are reset,
+/// a few in each turn, so that new flows need not wait for the end of thousands. A flow that is idle ends at once; one
+/// that moves is given a moment to fall idle, so that a download that is nearly through is not cut.
 
 import Addresses
 import Bytes

@@ -32,7 +32,8 @@ extension Worker {
         return nil
     }
 
-    /// Ends the flow of a device (nil: of any) that has been idle for longest; false when none has been for long enough.
+    /// Ends the flow of a device (nil: of any) that has been idle for longest; false when none has been for long
+    /// enough.
     private mutating func shed(of device: IPAddress?) -> Bool {
         // Those that have moved meanwhile, or are gone, are passed over.
         for _ in 0...FlowShares.batch {

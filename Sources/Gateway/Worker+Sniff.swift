@@ -1,8 +1,8 @@
 /// Flows whose decision needs octets of the client: it is accepted first, then its first words are looked at.
 ///
-/// It is looked at until a name is found or there is none, for 8 KiB, for 300 ms from the end of the handshake, or until
-/// it has finished, whatever comes first: a client that waits for its server to speak first is not kept waiting longer
-/// than that. What it has said stays in the endpoint, and goes to the upstream from there.
+/// It is looked at until a name is found or there is none, for 8 KiB, for 300 ms from the end of the handshake, or
+/// until it has finished, whatever comes first: a client that waits for its server to speak first is not kept waiting
+/// longer than that. What it has said stays in the endpoint, and goes to the upstream from there.
 
 import Addresses
 public import Bytes

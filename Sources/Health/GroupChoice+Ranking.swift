@@ -2,8 +2,8 @@
 ///
 /// Each member draws a number for each device, and the highest wins (Thaler and Ravishankar, "Using Name-Based Mappings
 /// to Increase Hit Rates", IEEE/ACM Transactions on Networking 6(1), 1998). Nothing is remembered: whoever knows the
-/// names comes to the same order, after a restart too. When a member goes, its devices go to their second choice, spread
-/// over all the others, and no other device moves.
+/// names comes to the same order, after a restart too. When a member goes, its devices go to their second choice,
+/// spread over all the others, and no other device moves.
 
 internal import Digest
 

@@ -8,7 +8,8 @@
 ///     balance    all that are well, by device; a member that went comes back when it has been well for a while
 ///
 /// A member is well when it is green, or when it has no page that could make it so. One that is yellow is kept for as
-/// long as it is the only choice, or for that while: a miss makes it yellow for three seconds, a captive portal for longer.
+/// long as it is the only choice, or for that while: a miss makes it yellow for three seconds, a captive portal for
+/// longer.
 
 public import Bytes
 

@@ -97,7 +97,8 @@ struct ProbeSchedule: Sendable {
         next = .never
     }
 
-    /// From one beginning to the next: the interval, or after trouble the retry, twice, and then twice as long each time.
+    /// From one beginning to the next: the interval, or after trouble the retry, twice, and then twice as long each
+    /// time.
     private var distance: Interval {
         guard troubles > 0 else { return settings.interval }
         let doublings = min(max(0, troubles - 2), 16)

@@ -1,7 +1,7 @@
 /// Failures of users' streams with no success between them.
 ///
-/// One failure is an accident, and of two hundred streams a second a few always fail. So a run of them has probes begin,
-/// and speaks by itself only when it goes on for longer than a pause of the network.
+/// One failure is an accident, and of two hundred streams a second a few always fail. So a run of them has probes
+/// begin, and speaks by itself only when it goes on for longer than a pause of the network.
 
 internal import Bytes
 

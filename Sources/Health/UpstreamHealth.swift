@@ -1,8 +1,8 @@
 /// # How an upstream gets its colour
 ///
 /// One value for each upstream, with no clock, socket or thread: samples go in, and what people care about comes out as
-/// a change. Three layers speak: a TCP connection to the proxy and a request through it, both of our own probes, and the
-/// streams that users open.
+/// a change. Three layers speak: a TCP connection to the proxy and a request through it, both of our own probes, and
+/// the streams that users open.
 ///
 ///     probes  ── connect, request ──▶ ┌──────────┐          ┌─────────┐
 ///     users   ── traffic ───────────▶ │ Evidence │ ─ at ──▶ │ Verdict │ ──▶ HealthChange
@@ -17,11 +17,11 @@
 ///     grey    nobody has tried it, or there is no page to ask for
 ///
 /// Worse after two misses, better after one answer. A miss is followed by another try in three seconds, so a proxy that
-/// is gone is red soon, and a lost probe is forgotten soon. An upstream that stays bad is tried less and less often, down
-/// to its interval.
+/// is gone is red soon, and a lost probe is forgotten soon. An upstream that stays bad is tried less and less often,
+/// down to its interval.
 ///
-/// Users' streams can say that an upstream is bad, but not that it is good: each proves only that its own target could be
-/// reached. A good one in bad times has a round of probes begin at once.
+/// Users' streams can say that an upstream is bad, but not that it is good: each proves only that its own target could
+/// be reached. A good one in bad times has a round of probes begin at once.
 
 public import Bytes
 
@@ -139,7 +139,8 @@ extension UpstreamHealth {
 
     /// Has the next round begin now: after a switch, an uplink change, or when somebody asks.
     ///
-    /// It is moved by a fraction of a second, so that many do not begin at once, and rounds begin at most once a second.
+    /// It is moved by a fraction of a second, so that many do not begin at once, and rounds begin at most once a
+    /// second.
     public mutating func hurry(at now: Instant) { schedule.hurry(at: now) }
 
     /// Begins no more rounds until `hurry`: nobody uses this upstream.

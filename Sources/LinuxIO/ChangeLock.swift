@@ -1,7 +1,7 @@
 /// One change at a time, and none beside a program that a dead process has left running.
 ///
-/// A process that is killed leaves the tool behind that it had just started. The tool inherits the lock, so whoever comes
-/// next waits until it has done its work.
+/// A process that is killed leaves the tool behind that it had just started. The tool inherits the lock, so whoever
+/// comes next waits until it has done its work.
 
 public import Bytes
 internal import CLinux

@@ -3,9 +3,9 @@
 ///     daemon ── request ──▶ companion ── runs a tool ──▶ kernel
 ///            ◀── answer ───
 ///
-/// It is forked while the process is small and has a single thread, so it takes next to no memory, and it keeps what the
-/// daemon then gives up: running programs. It is asked over a pair of sockets, one request after the other, a length
-/// (4 octets, network order) before each message. What a message may say is its owner's affair (`SystemVerb`).
+/// It is forked while the process is small and has a single thread, so it takes next to no memory, and it keeps what
+/// the daemon then gives up: running programs. It is asked over a pair of sockets, one request after the other, a
+/// length (4 octets, network order) before each message. What a message may say is its owner's affair (`SystemVerb`).
 ///
 /// The daemon's end is the companion's: it reads the end of the stream, and is killed if it does not come to that. The
 /// companion's end shows as a readable descriptor (`ending`); it cannot be had again.

@@ -55,8 +55,8 @@ public struct DatagramSocket: ~Copyable, Sendable {
     /// Takes over an open UDP socket, which must be non-blocking.
     public init(owning descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 
-    /// The address with a port that nobody has, neither over UDP nor over TCP: the kernel gives one over one of both, and
-    /// it may be another program's over the other (EADDRINUSE after 16 of them).
+    /// The address with a port that nobody has, neither over UDP nor over TCP: the kernel gives one over one of both,
+    /// and it may be another program's over the other (EADDRINUSE after 16 of them).
     public static func freeAddress(_ address: IPAddress) throws(SystemCallError) -> SocketAddress {
         for _ in 0..<16 {
             let free = try bind(to: SocketAddress(address, 0)).localAddress

@@ -12,8 +12,8 @@ public enum DescriptorLimit {
         return (Int(clamping: limit.rlim_cur), Int(clamping: limit.rlim_max))
     }
 
-    /// Whether a descriptor with this number leaves some for what must go on when flows have taken all others: the control
-    /// socket, DNS, probes, and files of the store.
+    /// Whether a descriptor with this number leaves some for what must go on when flows have taken all others: the
+    /// control socket, DNS, probes, and files of the store.
     ///
     /// The kernel gives the lowest free number, so a high one says that the others are taken.
     public static func leavesReserve(_ number: CInt) -> Bool {

@@ -29,7 +29,8 @@ public enum MemoryLimit {
 
     /// The limits of a group and of those above it.
     ///
-    /// One that is not there is passed over: in a container the path may be the host's, and then the mount is the group.
+    /// One that is not there is passed over: in a container the path may be the host's, and then the mount is the
+    /// group.
     private static func limits(above group: Substring, in hierarchy: String, file: String) -> [Int] {
         var found: [Int] = []
         var names = group.split(separator: "/")

@@ -1,8 +1,9 @@
 /// What is said to the service manager: the datagrams of sd_notify(3).
 ///
-/// The manager names a socket in NOTIFY_SOCKET: a path, or with `@` in front a name in the abstract namespace (unix(7)).
-/// One datagram holds assignments, one a line. WATCHDOG_USEC is how long the manager waits for the next WATCHDOG=1 before
-/// it takes the process for stuck; it means us unless WATCHDOG_PID names another process (sd_watchdog_enabled(3)).
+/// The manager names a socket in NOTIFY_SOCKET: a path, or with `@` in front a name in the abstract namespace
+/// (unix(7)). One datagram holds assignments, one a line. WATCHDOG_USEC is how long the manager waits for the next
+/// WATCHDOG=1 before it takes the process for stuck; it means us unless WATCHDOG_PID names another process
+/// (sd_watchdog_enabled(3)).
 
 public import Bytes
 internal import CLinux

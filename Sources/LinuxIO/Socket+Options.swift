@@ -12,7 +12,8 @@ extension Socket {
     /// Sends small pieces at once (TCP_NODELAY).
     public func setNoDelay() { attempt(CInt(IPPROTO_TCP), TCP_NODELAY, 1) }
 
-    /// Before a connection: its handshake is acknowledged by the first octets, or after 200 ms without any (TCP_QUICKACK 0).
+    /// Before a connection: its handshake is acknowledged by the first octets, or after 200 ms without any
+    /// (TCP_QUICKACK 0).
     func holdBackAcknowledgement() { attempt(CInt(IPPROTO_TCP), TCP_QUICKACK, 0) }
 
     /// Makes closing a reset: what was not sent is dropped, and the peer sees RST (SO_LINGER 0).

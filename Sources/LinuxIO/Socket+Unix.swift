@@ -22,9 +22,9 @@ extension Socket {
 
     /// Listens at a path that only its owner and a group may connect to (mode 0660).
     ///
-    /// A socket that a killed process has left there is replaced, also while a program that it was just starting keeps it
-    /// open; one that somebody still listens at is not (EADDRINUSE), and neither is anything that is no socket. With a
-    /// group, the socket is given to it before anybody can connect.
+    /// A socket that a killed process has left there is replaced, also while a program that it was just starting keeps
+    /// it open; one that somebody still listens at is not (EADDRINUSE), and neither is anything that is no socket. With
+    /// a group, the socket is given to it before anybody can connect.
     public static func listenUnix(
         at path: String, group: UInt32? = nil, backlog: Int = 64
     ) throws(SystemCallError) -> Socket {

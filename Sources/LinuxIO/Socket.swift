@@ -14,8 +14,9 @@ public struct Socket: ~Copyable, Sendable {
     /// Begins a TCP connection, with TCP_NODELAY and, where given, the routing mark (SO_MARK).
     ///
     /// It stands when the socket is writable and `connectError` is nil. What the kernel knows at once
-    /// (no route, no descriptor left, nobody listens on this machine) is thrown. Who speaks first, and at once, may have
-    /// its first octets acknowledge the handshake (RFC 9293, section 3.10.7.3): a packet less, and the peer wakes once.
+    /// (no route, no descriptor left, nobody listens on this machine) is thrown. Who speaks first, and at once, may
+    /// have its first octets acknowledge the handshake (RFC 9293, section 3.10.7.3): a packet less, and the peer wakes
+    /// once.
     public static func connectTCP(
         to address: SocketAddress, mark: UInt32? = nil, from source: IPAddress? = nil, speaksFirst: Bool = false
     ) throws(SystemCallError) -> Socket {
@@ -90,8 +91,8 @@ public struct Socket: ~Copyable, Sendable {
         unsafe SocketAddress.filled { unsafe getsockname(descriptor.number, $0, $1) }.address
     }
 
-    /// Where the peer of an accepted connection wanted to go before a firewall of this machine sent it here; `localAddress`
-    /// where none did, nil where the kernel keeps no connections (SO_ORIGINAL_DST).
+    /// Where the peer of an accepted connection wanted to go before a firewall of this machine sent it here;
+    /// `localAddress` where none did, nil where the kernel keeps no connections (SO_ORIGINAL_DST).
     public var originalDestination: SocketAddress? {
         guard let family = localAddress?.family else { return nil }
         return unsafe SocketAddress.filled { unsafe clinux_original_destination(descriptor.number, family, $0, $1) }

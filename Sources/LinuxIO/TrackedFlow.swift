@@ -1,4 +1,5 @@
-/// What the kernel remembers of the packets that it forwards (nf_conntrack): who talks to whom, and under which address.
+/// What the kernel remembers of the packets that it forwards (nf_conntrack): who talks to whom, and under which
+/// address.
 
 public import Addresses
 internal import Bytes

@@ -15,7 +15,8 @@ public enum AnswerPlan: Equatable, Sendable {
     case empty
     case nonexistent
     case refused
-    /// With the resolvers' answer; `plan(forUnknown:)` is to follow where they do not know the name and it may be faked.
+    /// With the resolvers' answer; `plan(forUnknown:)` is to follow where they do not know the name and it may be
+    /// faked.
     case forward(maximumTTL: UInt32?, fakesUnknown: Bool = false)
 }
 

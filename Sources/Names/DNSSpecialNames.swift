@@ -91,8 +91,8 @@ public struct DNSSpecialNames: Sendable {
         ("lan", .local), ("arpa", .arpa),
     ]
 
-    /// Whether a name that the network here does not know can be known elsewhere: it is no address, and its last label is
-    /// none that the Internet has not and will not have.
+    /// Whether a name that the network here does not know can be known elsewhere: it is no address, and its last label
+    /// is none that the Internet has not and will not have.
     public static func mayExistElsewhere(_ name: String) -> Bool {
         guard case .name? = Host.parse(name), let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")) else { return false }
         return !neverPublic.contains(String(name[name.utf8.index(after: dot)...]))

@@ -107,7 +107,8 @@ public struct FakePool: Sendable {
 
     /// Whether an address is of the pool, whether or not a name has it now.
     ///
-    /// One that no name has is an address from before the pool knew it: its flow is reset, so that the device asks again.
+    /// One that no name has is an address from before the pool knew it: its flow is reset, so that the device asks
+    /// again.
     public func contains(_ address: IPAddress) -> Bool { range.contains(address) }
 
     /// The name that an address stands for.

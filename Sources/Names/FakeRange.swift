@@ -33,7 +33,8 @@ public struct FakeRange: Equatable, Sendable {
         (IPAddress(v4: v4.base.v4 + 1), IPAddress(high: v6.base.high, low: v6.base.low + 1))
     }
 
-    /// The second own address of each family: no machine has it, so who reaches us by it has come through the TUN device.
+    /// The second own address of each family: no machine has it, so who reaches us by it has come through the TUN
+    /// device.
     public var check: (v4: IPAddress, v6: IPAddress) {
         (IPAddress(v4: v4.base.v4 + 2), IPAddress(high: v6.base.high, low: v6.base.low + 2))
     }

@@ -61,7 +61,8 @@ enum Commands {
         throw .command("nft -f", line: line, text: trimmed(said), words: trimmed(words))
     }
 
-    /// What nft(8) shows of a part of the rules, as a rule without the elements of sets; nil when there is no such part.
+    /// What nft(8) shows of a part of the rules, as a rule without the elements of sets; nil when there is no such
+    /// part.
     static func listing(
         _ part: SystemVerb.ListedPart, withElements: Bool = false
     ) throws(NetworkError) -> String? {

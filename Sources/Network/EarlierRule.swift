@@ -12,8 +12,8 @@ public struct EarlierRule: Hashable, Sendable {
     public var takes: KernelRoute?
     /// Makes the same rule behind ours, then takes it away before; empty where the rule says more than we can.
     ///
-    /// What leaves the TUN device for a LAN has to find it before the other's default route takes it, so the main table's
-    /// own networks come first.
+    /// What leaves the TUN device for a LAN has to find it before the other's default route takes it, so the main
+    /// table's own networks come first.
     public var mending: [String]
 
     /// Where a rule is moved to: behind all of ours, before the main table's.

@@ -139,7 +139,8 @@ struct FirewallText {
         "meta l4proto { tcp, udp } th dport 53 redirect to :\(port)"
     }
 
-    /// Port 80 of what the page has: the address by which a device is on the LAN, and those that `starship.internal` names.
+    /// Port 80 of what the page has: the address by which a device is on the LAN, and those that `starship.internal`
+    /// names.
     ///
     /// What nobody listens on, as port 443, the kernel refuses by itself.
     private var page: [String] {

@@ -1,5 +1,5 @@
-/// Chains of other people's firewalls that drop what a gateway forwards: Docker's, ufw's, firewalld's, libvirt's, whether
-/// made with nft(8) or with either iptables.
+/// Chains of other people's firewalls that drop what a gateway forwards: Docker's, ufw's, firewalld's, libvirt's,
+/// whether made with nft(8) or with either iptables.
 ///
 /// A packet has to pass every chain of a hook, so no rule of ours can make up for them. They are found, named with
 /// the commands that mend them, and left alone.

@@ -38,7 +38,8 @@ enum LegacyTables {
         return String(decoding: bytes, as: UTF8.self).split(separator: "\n").contains("filter")
     }
 
-    /// What the table holds, and the tool that changes it; where there is no other iptables, the plain name is the older.
+    /// What the table holds, and the tool that changes it; where there is no other iptables, the plain name is the
+    /// older.
     private static func listing(_ family: Family) -> (text: String, tool: String)? {
         for tool in family.savers {
             guard let outcome = try? SystemTools.run(.legacy(tool)), outcome.status == 0 else { continue }

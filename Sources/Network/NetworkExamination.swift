@@ -142,8 +142,8 @@ extension NetworkExamination {
         NetworkNotice.of(plan, machine)
     }
 
-    /// Whether a text is what a daemon says of the network around it, perhaps some time ago: who looks by themselves knows
-    /// better.
+    /// Whether a text is what a daemon says of the network around it, perhaps some time ago: who looks by themselves
+    /// knows better.
     public static func isNotice(_ text: String) -> Bool {
         [
             "there is no interface ", "no default route", "the TUN device ", "the firewall's chain ",

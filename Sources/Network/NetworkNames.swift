@@ -14,8 +14,8 @@ public enum NetworkNames {
     public static let tables = [namesTable, allTable]
     /// Where the kernel's settings are kept as they were; on a file system that a reboot empties.
     public static let statePath = "/run/starship/network.state"
-    /// Where the privileged step keeps them, when the daemon itself may not write settings: beside whatever the daemon may
-    /// write, because what stands there is written back with the rights of root.
+    /// Where the privileged step keeps them, when the daemon itself may not write settings: beside whatever the daemon
+    /// may write, because what stands there is written back with the rights of root.
     public static let settingsPath = "/run/starship-settings.state"
     /// The daemon names here, beside its own state, the settings that it needs and may not make.
     public static let wishPath = "/run/starship/settings.wanted"

@@ -65,7 +65,8 @@ public struct NetworkPlan: Equatable, Sendable {
         }
     }
 
-    /// Devices of other networks that use the HTTP proxy, and where it listens; an unspecified address is all of its family.
+    /// Devices of other networks that use the HTTP proxy, and where it listens; an unspecified address is all of its
+    /// family.
     public struct PageGuests: Hashable, Sendable {
         public var networks: [IPPrefix]
         public var listeners: [IPAddress]

@@ -165,8 +165,8 @@ extension NetworkSetup {
 }
 
 extension NetworkScript.Setting {
-    /// Whether this process makes it: those of its own device it can make without their files, and nobody has to know what
-    /// they were.
+    /// Whether this process makes it: those of its own device it can make without their files, and nobody has to know
+    /// what they were.
     fileprivate func isOurs(_ tunnel: String?) -> Bool {
         Sysctl.isWritable(name) || tunnel.map { name.contains("/conf/\($0)/") } == true && Sysctl.isOfInterface(name)
     }

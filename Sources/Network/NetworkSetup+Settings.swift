@@ -1,5 +1,5 @@
-/// The kernel's settings alone, for a daemon that may not write them: a step with more rights makes them before its start,
-/// and whenever it asks.
+/// The kernel's settings alone, for a daemon that may not write them: a step with more rights makes them before its
+/// start, and whenever it asks.
 ///
 ///     daemon ── settings.wanted ──▶ (path unit) ──▶ `starshipd settings`, as root ──▶ /proc/sys
 ///                                                        └──▶ /run/starship-settings.state: what they were

@@ -84,8 +84,8 @@ struct SavedState: Equatable {
         }
     }
 
-    /// Whether it is a setting of the network with a number for a value: root writes back what stands here, and the file
-    /// may be that of a daemon with fewer rights.
+    /// Whether it is a setting of the network with a number for a value: root writes back what stands here, and the
+    /// file may be that of a daemon with fewer rights.
     private static func isSetting(_ name: String, _ original: String, _ ours: String) -> Bool {
         let parts = name.split(separator: "/", omittingEmptySubsequences: false)
         let isNumber = { (text: String) in text.utf8.count <= 10 && text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } }

@@ -1,10 +1,10 @@
 /// What a switch has left on the wrong side, of that which has no reset: UDP and pings.
 ///
 /// The kernel goes on translating a flow as it did with its first packet. One that had the uplink's address would keep
-/// it on its way into the TUN device, and one that was first seen on its way there would have none to leave by the uplink
-/// with; the firewall refuses both (`FirewallText`, "captured" and "released"). TCP starts anew after that, but a program
-/// that sends datagrams from one port may go on for ever. So, once the routes are new, the kernel is told to forget such
-/// flows: their next packet is the first.
+/// it on its way into the TUN device, and one that was first seen on its way there would have none to leave by the
+/// uplink with; the firewall refuses both (`FirewallText`, "captured" and "released"). TCP starts anew after that, but
+/// a program that sends datagrams from one port may go on for ever. So, once the routes are new, the kernel is told to
+/// forget such flows: their next packet is the first.
 
 import Addresses
 import LinuxIO

@@ -6,8 +6,8 @@ public import LinuxIO
 extension KernelNetwork {
     /// What is missing on the way to an address, or to anywhere at all (nil), in words; nil: nothing that shows here.
     ///
-    /// Only the main table is asked: that is where our own marked sockets go. Ask after a connection has failed, when the
-    /// kernel has tried to find the router.
+    /// Only the main table is asked: that is where our own marked sockets go. Ask after a connection has failed, when
+    /// the kernel has tried to find the router.
     public func trouble(towards address: IPAddress?) -> String? {
         let ways = ways(towards: address)
         guard !ways.isEmpty else {

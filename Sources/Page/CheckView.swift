@@ -126,7 +126,8 @@ public struct CheckView: Equatable, Sendable {
         tag(.img, .source(link), .alternative(text), .number("width", 8), .number("height", 8))
     }
 
-    /// What stands in the frame: the image by IPv6 and no text of anybody's, so that its wide policy lets nothing through.
+    /// What stands in the frame: the image by IPv6 and no text of anybody's, so that its wide policy lets nothing
+    /// through.
     ///
     /// Nil where that family is not tried.
     public static func frame(_ images: Images) -> PageAnswer? {

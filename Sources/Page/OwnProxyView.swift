@@ -271,7 +271,8 @@ extension PageAnswer {
     /// What follows a laptop's word: its page, which shows what becomes of it.
     public static let laptopTried = seeOther(PageLink("/l"))
 
-    /// The laptop's page at another address of the gateway's, with the port that was named here; nil for what is no host.
+    /// The laptop's page at another address of the gateway's, with the port that was named here; nil for what is no
+    /// host.
     public static func laptop(at authority: String, port: String?) -> PageAnswer? {
         let link =
             if let port {

@@ -8,8 +8,8 @@
 ///     a view (HomeView, RequestsView …), PageContext ── answer ──▶ PageAnswer: status, fields, octets
 ///
 /// A view is plain data in words of this domain; each has a function `answer(in:)`. A request that changes something is
-/// a POST with a token (`PageToken`), and is answered by a redirection (`PageAnswer.done`), so a reload repeats nothing;
-/// refused, it is answered by the same form with what was typed and what is wrong with it.
+/// a POST with a token (`PageToken`), and is answered by a redirection (`PageAnswer.done`), so a reload repeats
+/// nothing; refused, it is answered by the same form with what was typed and what is wrong with it.
 
 /// What is sent to a browser.
 public struct PageAnswer: Equatable, Sendable {

@@ -29,7 +29,8 @@ public struct AdhocOptions: Equatable, Sendable {
         ports.count == 1 ? "\(ports.lowerBound)" : "\(ports.lowerBound)-\(ports.upperBound)"
     }
 
-    /// Addresses with a meaning of their own lead to this machine or to many (RFC 6890): no network makes them a proxy's.
+    /// Addresses with a meaning of their own lead to this machine or to many (RFC 6890): no network makes them a
+    /// proxy's.
     private static func isOfOneMachine(_ address: IPAddress) -> Bool {
         !address.isLoopback && !address.isLinkLocal && !address.isMulticast && !address.isUnspecified
             && !address.isReserved && !address.isLimitedBroadcast && !(address.isIPv4 && address.v4 >> 24 == 0)

@@ -24,8 +24,8 @@ enum Body {
 extension Profile {
     /// Reads a profile that was pushed, in the notation of the configuration.
     ///
-    /// `id` is what the request's path says: the body may leave it out, or must say the same. Of secrets a pushed profile
-    /// can name a file in the store's `secrets` alone, by its bare name.
+    /// `id` is what the request's path says: the body may leave it out, or must say the same. Of secrets a pushed
+    /// profile can name a file in the store's `secrets` alone, by its bare name.
     public static func parse(_ bytes: Span<UInt8>, id: String?) throws(ConfigurationError) -> Profile {
         do throws(ConfigurationError) {
             let value = try Body.object(bytes, expected: "a profile, such as { upstream: { type, host, port } }")

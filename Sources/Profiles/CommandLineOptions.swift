@@ -14,7 +14,8 @@ public struct CommandLineOptions: Equatable, Sendable {
     public var question: Question?
     public var capture: Capture?
     public var upstream: UpstreamOverride?
-    /// `settings` runs just before a start: all that the start reads is read first, and what is wrong is the start's to say.
+    /// `settings` runs just before a start: all that the start reads is read first, and what is wrong is the start's to
+    /// say.
     public var isBeforeStart = false
     /// Whether the program gives up what it does not need once it runs; off for looking into it alone.
     public var isLockedDown = true

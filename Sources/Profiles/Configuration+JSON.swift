@@ -6,8 +6,8 @@ internal import Bytes
 extension Configuration {
     /// The configuration as `parse` reads it, on its own: it starts a gateway in the same state.
     ///
-    /// Of secrets it has the names of their files. A password that came without a file can't be written, so its user isn't
-    /// either. Relative paths mean what they meant before, from the same directory.
+    /// Of secrets it has the names of their files. A password that came without a file can't be written, so its user
+    /// isn't either. Relative paths mean what they meant before, from the same directory.
     public var json: JSON {
         var members: [JSON.Member] = []
         if let gateway { members.add("gateway", .string(gateway)) }

@@ -50,8 +50,8 @@ extension Configuration {
 }
 
 extension ResolvedConfiguration {
-    /// The same rules, with the sections that take effect with a start alone as another configuration has them: a mark or
-    /// a pool that only half of the gateway knows of would lead its own packets astray.
+    /// The same rules, with the sections that take effect with a start alone as another configuration has them: a mark
+    /// or a pool that only half of the gateway knows of would lead its own packets astray.
     public func withSections(of other: Configuration) -> ResolvedConfiguration {
         ResolvedConfiguration(configuration.withSections(of: other), like: self)
     }

@@ -1,8 +1,8 @@
 /// # The configuration, as editors and other programs check it
 ///
-/// A JSON Schema (draft 2020-12) of what `Configuration.parse` reads: every key with its type, its range and its default.
-/// What one key can't tell alone (a profile that isn't there, two listeners in one place) is for the reader to say.
-/// Words and defaults are those of the types themselves; the tests hold the keys against the reader's.
+/// A JSON Schema (draft 2020-12) of what `Configuration.parse` reads: every key with its type, its range and its
+/// default. What one key can't tell alone (a profile that isn't there, two listeners in one place) is for the reader to
+/// say. Words and defaults are those of the types themselves; the tests hold the keys against the reader's.
 
 internal import Bytes
 

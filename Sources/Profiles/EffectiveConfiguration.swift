@@ -4,8 +4,8 @@
 ///                                               ├──▶ EffectiveConfiguration ──▶ one Configuration, and notices
 ///     LabState (the store) ─────────────────────┘
 ///
-/// Profiles and devices of the file come first, then those of the store that the file doesn't hide: on the same id, name or
-/// device the file's wins. What no longer leads anywhere is left out with a notice, never by surprise.
+/// Profiles and devices of the file come first, then those of the store that the file doesn't hide: on the same id,
+/// name or device the file's wins. What no longer leads anywhere is left out with a notice, never by surprise.
 
 public import Devices
 

@@ -1,7 +1,7 @@
 /// How `starshipd` ends, as a number for scripts and the service manager.
 ///
-/// 64 to 78 are what sysexits(3) means by them; from 80 on they are our own. None is used twice, so the number alone says
-/// what has to be done.
+/// 64 to 78 are what sysexits(3) means by them; from 80 on they are our own. None is used twice, so the number alone
+/// says what has to be done.
 
 public enum ExitCode: Int32, CaseIterable, Sendable {
     /// Ended as told.

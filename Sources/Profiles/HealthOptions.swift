@@ -1,7 +1,7 @@
 /// How upstreams are probed: what a configuration says about it, for all of them and for one profile.
 ///
-/// The object at the top of the file is laid over the defaults, a profile's own over that. A page (a URL, with the answer
-/// that is expected from it) is one thing: whoever names another URL says anew what its answer is.
+/// The object at the top of the file is laid over the defaults, a profile's own over that. A page (a URL, with the
+/// answer that is expected from it) is one thing: whoever names another URL says anew what its answer is.
 
 public import Bytes
 public import Health

@@ -14,8 +14,8 @@ public struct Limits: Equatable, Sendable {
     public var halfOpen = 2048
     /// The same, for one device; beyond it that device's oldest gives way.
     public var halfOpenPerDevice = 512
-    /// Flows in all; beyond it the one that has been idle for longest gives way, and where none has been idle for a minute
-    /// the newcomer gets RST.
+    /// Flows in all; beyond it the one that has been idle for longest gives way, and where none has been idle for a
+    /// minute the newcomer gets RST.
     public var flows = 65536
     /// The same, for one device.
     public var flowsPerDevice = 16384

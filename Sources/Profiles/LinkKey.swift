@@ -32,8 +32,8 @@ public struct LinkKey: Sendable {
 
     /// Takes a key for proxies whose hosts match one of `hosts`.
     ///
-    /// Hosts are spelled as in a profile's `domains`; nil allows each, an empty list none. Traps on an id or a secret that
-    /// no configuration could have.
+    /// Hosts are spelled as in a profile's `domains`; nil allows each, an empty list none. Traps on an id or a secret
+    /// that no configuration could have.
     public init(
         id: String, secret: [UInt8], hosts: [String]? = nil, scope: Set<Scope> = [.links], until: Int64? = nil
     ) throws(RoutingError) {

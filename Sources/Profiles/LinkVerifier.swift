@@ -49,8 +49,8 @@ public struct LinkVerifier: Sendable {
 
     /// Checks a link and returns what it asks for.
     ///
-    /// The signature comes first, so that nothing further is told to those who have none. A link with `once` is to be added to
-    /// `spent` by whoever carries it out.
+    /// The signature comes first, so that nothing further is told to those who have none. A link with `once` is to be
+    /// added to `spent` by whoever carries it out.
     public func check(_ link: Link, at clock: Clock) throws(LinkError) -> Link.Request {
         switch link.request {
         case .profile(let id): try check(profile: id)

@@ -1,8 +1,8 @@
 /// # Own proxies: brought along for one device
 ///
 /// Whoever has a proxy of their own gives it to one phone. In the lab's state that is three things that come and go
-/// together: a profile, the device's assignment to it, which always ends, and the note that says what both are. `tidied`
-/// keeps them together, whoever ends or replaces the assignment.
+/// together: a profile, the device's assignment to it, which always ends, and the note that says what both are.
+/// `tidied` keeps them together, whoever ends or replaces the assignment.
 
 internal import Addresses
 public import Bytes

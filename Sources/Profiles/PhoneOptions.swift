@@ -18,7 +18,8 @@ public struct PhoneOptions: Equatable, Sendable {
     public var doh = Encrypted.refuse
     /// DNS over TLS and QUIC: port 853.
     public var dot = Encrypted.refuse
-    /// The directory of the host lists; nil: `phones` beside the configuration, or the lists that came with the program.
+    /// The directory of the host lists; nil: `phones` beside the configuration, or the lists that came with the
+    /// program.
     public var lists: String?
 
     /// Where a connectivity probe is answered.

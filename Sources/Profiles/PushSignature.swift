@@ -5,7 +5,7 @@
 ///     starship-push-v1
 ///     PUT                                  the method
 ///     /v1/profiles/whistle-qa              the path as it is sent, percent-encoding and all
-///     confirm=60                           the query as it is sent, without the question mark; empty where there is none
+///     confirm=60                           the query as it is sent, without the question mark; maybe empty
 ///     10.9.0.1:10801                       the Host header
 ///     lab-3                                the id of the gateway
 ///     beetle                               the id of the key: Starship-Key
@@ -13,12 +13,12 @@
 ///     7b0c2f6d9a4e4c55                     a nonce: Starship-Nonce
 ///     e3b0c442…                            SHA-256 of the body, 64 hexadecimal digits
 ///
-/// `Starship-Signature` is HMAC-SHA-256 over it, in URL-safe Base64 without padding. The answer is signed under the same
-/// key over `starship-answer-v1`, its status, the request's gateway, key, time and nonce, and the digest of its own body,
-/// in lines too: whoever asked knows that the gateway answered, and to what.
+/// `Starship-Signature` is HMAC-SHA-256 over it, in URL-safe Base64 without padding. The answer is signed under the
+/// same key over `starship-answer-v1`, its status, the request's gateway, key, time and nonce, and the digest of its
+/// own body, in lines too: whoever asked knows that the gateway answered, and to what.
 ///
-/// Nothing of it is confidential. A signature is good for 60 seconds around its time, once, and never for a time before the
-/// gateway's start, because a gateway that has just started knows no nonces.
+/// Nothing of it is confidential. A signature is good for 60 seconds around its time, once, and never for a time before
+/// the gateway's start, because a gateway that has just started knows no nonces.
 
 public import Bytes
 internal import Digest

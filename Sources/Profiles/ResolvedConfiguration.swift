@@ -86,8 +86,8 @@ extension Configuration {
     ///
     /// `files` has the bytes of `listFiles`, by their path as the configuration has it. `name` is what the
     /// configuration's own file is called in explanations. With `former`, whoever calls says that the files' bytes are
-    /// still the same: what it has of their lists, and of profiles whose routes are equal, is taken from there, and only
-    /// files that it lacks are looked for in `files`.
+    /// still the same: what it has of their lists, and of profiles whose routes are equal, is taken from there, and
+    /// only files that it lacks are looked for in `files`.
     public func resolve(
         files: [String: [UInt8]] = [:], name: String? = nil, reusing former: ResolvedConfiguration? = nil
     ) throws(ConfigurationError) -> ResolvedConfiguration {

@@ -1,10 +1,10 @@
 /// # What gateways of one lab share, and which of two changes counts
 ///
 /// The lab's state is made of items: the default profile, each stored profile, each name of a device, each assignment,
-/// each note on an own proxy, each nonce that was used. With an item goes a stamp, whether the item is there or gone: when
-/// it was changed, and at which gateway. Of two versions of an item the later one counts, of two from one millisecond
-/// that of the gateway whose id comes later. So whatever is told in whatever order, however often, all gateways end with
-/// the same items, and nothing has to be kept for one that is away but the items themselves.
+/// each note on an own proxy, each nonce that was used. With an item goes a stamp, whether the item is there or gone:
+/// when it was changed, and at which gateway. Of two versions of an item the later one counts, of two from one
+/// millisecond that of the gateway whose id comes later. So whatever is told in whatever order, however often, all
+/// gateways end with the same items, and nothing has to be kept for one that is away but the items themselves.
 ///
 ///     a change here ── restamped ──▶ its items have our stamp ──▶ SharedUpdate to each peer
 ///     SharedUpdate from a peer ── merging ──▶ its items that are later than ours, and what was in conflict
@@ -61,9 +61,11 @@ enum SharedValue: Equatable {
 }
 
 extension LabState {
-    /// How long it is remembered that an item is gone, in milliseconds: a gateway that was away for longer brings it back.
+    /// How long it is remembered that an item is gone, in milliseconds: a gateway that was away for longer brings it
+    /// back.
     public static let graveTime: Int64 = 30 * 86_400_000
-    /// How far ahead of our clock a stamp may be, in milliseconds; more would keep everybody else's changes out for good.
+    /// How far ahead of our clock a stamp may be, in milliseconds; more would keep everybody else's changes out for
+    /// good.
     public static let farthestStamp: Int64 = 86_400_000
 
     /// All items that are there.

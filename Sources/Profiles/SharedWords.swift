@@ -4,7 +4,8 @@ internal import Bytes
 public import Devices
 
 extension LabState {
-    /// What this state says of items: `pixel-7 uses whistle-qa, profile whistle-qa`; `name` says what a device is called.
+    /// What this state says of items: `pixel-7 uses whistle-qa, profile whistle-qa`; `name` says what a device is
+    /// called.
     public func words(
         for items: some Collection<SharedItem>, most: Int = 4, name: (DeviceIdentity) -> String
     ) -> String {

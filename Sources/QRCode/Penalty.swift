@@ -35,8 +35,8 @@ enum Penalty {
     /// Rules 1 and 3 along one row or column.
     ///
     /// Rule 1: three points for five modules of one colour in a row, and one for each more. Rule 3: forty points where
-    /// dark and light follow as 1 : 1 : 3 : 1 : 1, like a finder, with four times as much light on a side; the quiet zone
-    /// is light, and counts.
+    /// dark and light follow as 1 : 1 : 3 : 1 : 1, like a finder, with four times as much light on a side; the quiet
+    /// zone is light, and counts.
     static func line(_ modules: [Bool]) -> Int {
         var points = 0
         // The lengths of light and dark in turn, light first and light last.

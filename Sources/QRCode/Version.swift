@@ -44,7 +44,8 @@ extension QRCode {
             let count = alignment.count
             // Three finders with their separators and format information, and two timing patterns.
             var reserved = 3 * 64 + 31 + 2 * (size - 16)
-            // Alignment patterns stand in all corners but the finders'; those on a timing pattern share 5 modules with it.
+            // Alignment patterns stand in all corners but the finders'; those on a timing pattern share 5 modules with
+            // it.
             if count > 0 { reserved += 25 * (count * count - 3) - 5 * 2 * (count - 2) }
             if number >= 7 { reserved += 36 }
             return size * size - reserved

@@ -1,7 +1,7 @@
 /// # What one device sends elsewhere than its profile says
 ///
-/// Two short lists that a device has for a while: names that go direct, and names that are proxied. They are asked before
-/// every rule of its profile, whose tables are neither copied nor made anew for them:
+/// Two short lists that a device has for a while: names that go direct, and names that are proxied. They are asked
+/// before every rule of its profile, whose tables are neither copied nor made anew for them:
 ///
 ///     flow of a device ──▶ its own `direct` ──▶ its own `proxied` ──▶ rules ──▶ bypass ──▶ domains ──▶ the mode
 

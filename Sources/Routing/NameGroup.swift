@@ -1,8 +1,8 @@
 /// Names under the suffix that one owner looks likely to have, so that a list is short.
 ///
 /// There is no list of public suffixes here: the suffix is the last two labels, or three where the last one has two
-/// letters and the one before it three or fewer, as in `bbc.co.uk`. So `www.ibm.de` is taken for a suffix of its own, and
-/// the sites of a host such as `github.io` are taken for one.
+/// letters and the one before it three or fewer, as in `bbc.co.uk`. So `www.ibm.de` is taken for a suffix of its own,
+/// and the sites of a host such as `github.io` are taken for one.
 
 public struct NameGroup: Equatable, Sendable {
     public let suffix: String

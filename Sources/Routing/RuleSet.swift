@@ -1,8 +1,9 @@
 /// # Which rule decides about a flow
 ///
 /// Three lists can answer, and the first entry that matches does: `rules`, then `bypass`, then `domains`. Before them
-/// stand names that nobody has written down and that have to pass (`ImpliedNames`), behind the last one the mode: an empty domain list proxies everything, a populated one nothing else. All entries have
-/// one row of numbers, and each thing that an entry can look at has an index that says the lowest number that matches:
+/// stand names that nobody has written down and that have to pass (`ImpliedNames`), behind the last one the mode: an
+/// empty domain list proxies everything, a populated one nothing else. All entries have one row of numbers, and each
+/// thing that an entry can look at has an index that says the lowest number that matches:
 ///
 ///     name    ──▶ NameIndex, KeywordIndex ──┐
 ///     address ──▶ PrefixTable               ├──▶ the lowest number ──▶ RuleTable: verdict, file, line

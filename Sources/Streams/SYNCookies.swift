@@ -5,11 +5,11 @@ public import Wire
 
 /// Answers to SYNs that cost no memory: what would be remembered is in our sequence number and timestamp.
 ///
-/// The initial sequence number of the SYN-ACK is, from the top: five bits of a counter that ticks every 64 s, three bits
-/// that choose an MSS, and 24 bits of a keyed hash over both addresses and ports, the client's initial sequence number,
-/// the counter and the MSS. The low five bits of our TSval hold the client's window shift and whether it knows SACK.
-/// The ACK that completes the handshake brings both back. A client without timestamps gets neither window scale nor
-/// SACK.
+/// The initial sequence number of the SYN-ACK is, from the top: five bits of a counter that ticks every 64 s, three
+/// bits that choose an MSS, and 24 bits of a keyed hash over both addresses and ports, the client's initial sequence
+/// number, the counter and the MSS. The low five bits of our TSval hold the client's window shift and whether it knows
+/// SACK. The ACK that completes the handshake brings both back. A client without timestamps gets neither window scale
+/// nor SACK.
 public struct SYNCookies: Sendable {
     private let hash: SipHash
 

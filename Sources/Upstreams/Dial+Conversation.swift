@@ -162,8 +162,8 @@ extension Dial {
         }
     }
 
-    /// Whether a status that is no 407 says that user and password are wrong: tinyproxy has 401 for that, and to CONNECT
-    /// nobody behind the proxy can have answered it.
+    /// Whether a status that is no 407 says that user and password are wrong: tinyproxy has 401 for that, and to
+    /// CONNECT nobody behind the proxy can have answered it.
     private func rejectsCredentials(_ status: Int) -> Bool { status == 401 && showsCredentials }
 
     /// Answers a 407: once, with Basic, if the proxy takes that and the credentials are not known to be bad.

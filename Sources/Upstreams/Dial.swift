@@ -37,7 +37,8 @@ public struct Dial: ~Copyable {
     public let target: Target
     let upstream: Upstream
     let client: ClientIdentity?
-    /// Plain http on port 80 goes to an HTTP proxy in absolute form, whatever its settings say; to be set before `start`.
+    /// Plain http on port 80 goes to an HTTP proxy in absolute form, whatever its settings say; to be set before
+    /// `start`.
     public var prefersAbsoluteForm = false
     /// When it began.
     public let startedAt: Instant

@@ -2,9 +2,9 @@
 ///
 ///     resolve ─▶ connect ─▶ CONNECT site:443 ─▶ login ─▶ site:80 ─▶ a port of ours ─▶ … ─▶ idle
 ///
-/// It needs no daemon: it blocks, on sockets of its own. Wherever the proxy lets it, the far end of a tunnel is a listener
-/// on this machine, so that both ends of what the proxy carries are in one hand and nobody else decides a verdict. The
-/// rest is tried with a web site behind the proxy, which the caller names.
+/// It needs no daemon: it blocks, on sockets of its own. Wherever the proxy lets it, the far end of a tunnel is a
+/// listener on this machine, so that both ends of what the proxy carries are in one hand and nobody else decides a
+/// verdict. The rest is tried with a web site behind the proxy, which the caller names.
 ///
 /// `LintRun` tries, `LintFindings` keeps what was seen, `LintAdvice` makes settings of that.
 
@@ -120,7 +120,8 @@ public struct LintReport: Equatable, Sendable {
 }
 
 public enum Lint {
-    /// Tries a proxy out; with a proxy that answers it takes about as long as `idle`, and never longer than a dozen timeouts.
+    /// Tries a proxy out; with a proxy that answers it takes about as long as `idle`, and never longer than a dozen
+    /// timeouts.
     public static func run(_ plan: LintPlan) throws(SystemCallError) -> LintReport {
         var run = try LintRun(plan)
         return try run.run()

@@ -32,8 +32,8 @@ extension LintRun {
         return false
     }
 
-    /// The head of a yes: what RFC 9110, section 9.3.6 says of it, and whether anything is glued to it that nobody behind
-    /// it has sent.
+    /// The head of a yes: what RFC 9110, section 9.3.6 says of it, and whether anything is glued to it that nobody
+    /// behind it has sent.
     private mutating func judgeFraming(_ tunnel: inout LintTunnel) throws(SystemCallError) {
         guard !way.isSOCKS else { return }
         // A server behind port 443 never speaks first.

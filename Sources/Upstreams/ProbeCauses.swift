@@ -28,8 +28,8 @@ extension Cause {
 
     /// A proxy's no to CONNECT or to a request in absolute form: about the origin, or about the request.
     ///
-    /// A gateway that can't reach who is behind it says 502 or 504 (RFC 9110, section 15.6); squid says 503 and tinyproxy
-    /// 500, each in words of its own. A redirect or 511 (RFC 6585, section 6) is no proxy's.
+    /// A gateway that can't reach who is behind it says 502 or 504 (RFC 9110, section 15.6); squid says 503 and
+    /// tinyproxy 500, each in words of its own. A redirect or 511 (RFC 6585, section 6) is no proxy's.
     static func refusal(_ status: Int, _ text: String) -> Cause {
         let squid = ["ERR_DNS_FAIL", "ERR_CONNECT_FAIL", "ERR_READ_", "ERR_ZERO_SIZE", "ERR_SECURE_CONNECT_FAIL"]
         let isOrigin =

@@ -1,7 +1,7 @@
 /// Trying an upstream once, for whoever is about to rely on it.
 ///
-/// It is asked for a stream to itself: whatever it answers, it is there and understands what it is asked. Nobody else is
-/// asked for anything, so a lab without Internet can be tried as well.
+/// It is asked for a stream to itself: whatever it answers, it is there and understands what it is asked. Nobody else
+/// is asked for anything, so a lab without Internet can be tried as well.
 
 internal import Bytes
 public import LinuxIO
@@ -9,8 +9,8 @@ public import LinuxIO
 public enum UpstreamTrial {
     /// Connects and asks, and waits for the answer; returns what is wrong with the upstream, or nil.
     ///
-    /// It blocks for at most the upstream's overall timeout. What is learned about the upstream stays with this object of
-    /// it.
+    /// It blocks for at most the upstream's overall timeout. What is learned about the upstream stays with this object
+    /// of it.
     public static func run(_ upstream: Upstream) throws(SystemCallError) -> DialFailure? {
         guard let target = upstream.server else { return nil }
         var poller = try Poller()

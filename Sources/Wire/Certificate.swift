@@ -27,8 +27,8 @@ public struct Certificate: Equatable, Sendable {
     /// What phones know a certificate by that is sent to them, in either form.
     public static let mediaType = "application/x-x509-ca-cert"
 
-    /// Whether it may sign others: by basicConstraints (section 4.2.1.9) and by keyUsage (section 4.2.1.3), where it has
-    /// one.
+    /// Whether it may sign others: by basicConstraints (section 4.2.1.9) and by keyUsage (section 4.2.1.3), where it
+    /// has one.
     public var isAuthority: Bool { authorityDoubt == nil }
 
     /// The SHA-256 of the certificate as people compare it: `6A:1F:…`, 32 octets.

@@ -56,7 +56,8 @@ public struct CertificateNames: Equatable, Sendable {
         return found[3] ?? found[10] ?? found[11] ?? "(without a name)"
     }
 
-    /// A string of any of the kinds that names are made of (RFC 5280, section 4.1.2.4), in one line; nil for what is none.
+    /// A string of any of the kinds that names are made of (RFC 5280, section 4.1.2.4), in one line; nil for what is
+    /// none.
     static func text(_ bytes: Span<UInt8>, _ value: DERElement) -> String? {
         let octets = Array(copying: bytes.extracting(value.content))
         switch value.tag {

@@ -152,8 +152,8 @@ extension DNSAnswer {
     /// The octets that it takes in memory.
     public var byteCount: Int { message.count + explanations.count }
 
-    /// Writes the message for a client over what `output` held: its id, its question, TTLs that are `age` seconds shorter and at most
-    /// `maximumTTL`, and OPT where it asked with EDNS.
+    /// Writes the message for a client over what `output` held: its id, its question, TTLs that are `age` seconds
+    /// shorter and at most `maximumTTL`, and OPT where it asked with EDNS.
     ///
     /// What is longer than `limit` is cut to the question, with TC: the client asks again over TCP.
     public func write(

@@ -18,8 +18,8 @@ struct NameQuestion {
 
     /// Asks and waits; nil where no good answer came in time.
     ///
-    /// The socket is connected, with a port drawn by the kernel: nothing comes in from elsewhere. What has another id or
-    /// question is passed over, and the wait goes on (RFC 5452, section 9).
+    /// The socket is connected, with a port drawn by the kernel: nothing comes in from elsewhere. What has another id
+    /// or question is passed over, and the wait goes on (RFC 5452, section 9).
     func ask(_ resolver: SocketAddress, until deadline: Instant) -> Answer? {
         var random = SystemRandom()
         let id = UInt16.random(in: .min ... .max, using: &random)

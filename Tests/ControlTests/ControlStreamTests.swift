@@ -48,7 +48,8 @@ private final class Stand {
         }
     }
 
-    /// How many listen, how many connections there are, what waits for the first of them, and when the next call is due.
+    /// How many listen, how many connections there are, what waits for the first of them, and when the next call is
+    /// due.
     var streams: Int { server.streams }
     var connections: Int { server.connections.count }
     var waiting: Int { server.connections.handle(at: 0).map { server.connections[$0].session.output.count } ?? 0 }

@@ -1,4 +1,5 @@
-/// Any bytes as a stream of server-sent events, whole and in pieces: as the standard says, and as they are written again.
+/// Any bytes as a stream of server-sent events, whole and in pieces: as the standard says, and as they are written
+/// again.
 
 import Bytes
 

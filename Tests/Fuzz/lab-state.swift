@@ -1,4 +1,5 @@
-/// Any bytes as what the store keeps, and as the bodies that the control API takes: whatever is read is written the same.
+/// Any bytes as what the store keeps, and as the bodies that the control API takes: whatever is read is written the
+/// same.
 
 import Devices
 import Profiles

@@ -1,5 +1,5 @@
-/// Any bytes as the answer to a probe, whole and in pieces. The first octet says how long the pieces are, the second what
-/// is expected; up to the first `|` stands the text that is looked for.
+/// Any bytes as the answer to a probe, whole and in pieces. The first octet says how long the pieces are, the second
+/// what is expected; up to the first `|` stands the text that is looked for.
 
 import Bytes
 import Wire

@@ -1,5 +1,5 @@
-/// Any bytes as what another gateway tells: what is read is written the same, and laid over a state it makes one that is
-/// told again without anything new in it.
+/// Any bytes as what another gateway tells: what is read is written the same, and laid over a state it makes one that
+/// is told again without anything new in it.
 
 import Devices
 import Profiles

@@ -96,8 +96,8 @@ extension WorkerTests {
             bench.expectNothingLeft()
         }
 
-        /// B009's neighbour: the key is the client's again when it is done, although what it sent is still on its way to
-        /// a slow upstream, and that arrives whole.
+        /// B009's neighbour: the key is the client's again when it is done, although what it sent is still on its way
+        /// to a slow upstream, and that arrives whole.
         @Test("a SYN on a flow that still drains opens anew", arguments: [true, false])
         func draining(serverEndsFirst: Bool) throws {
             let bench = try Bench()

@@ -14,8 +14,8 @@ import Wire
 struct NameServerTests {
     typealias Bench = NameServerBench
 
-    /// A whole answer with the query's own id, question and RD (B080; RFC 1035, section 4.1.1), one address whatever the
-    /// letters (B098), for a second (B110), and the way back.
+    /// A whole answer with the query's own id, question and RD (B080; RFC 1035, section 4.1.1), one address whatever
+    /// the letters (B098), for a second (B110), and the way back.
     @Test func aProxiedNameGetsAFakeAddress() throws {
         let bench = try Bench()
         for (id, name) in ["aPP.ExamPle.tEST", "APP.EXAMPLE.TEST", "app.example.test"].enumerated() {

@@ -75,7 +75,8 @@ final class EnduranceLab {
         return (used, bound, hits)
     }
 
-    /// Whether a page of a proxied name comes through the proxy; an address that the device still holds saves the look-up.
+    /// Whether a page of a proxied name comes through the proxy; an address that the device still holds saves the
+    /// look-up.
     func pageComes(at held: String? = nil) throws -> Bool {
         try routes.page("web.example", at: held) == "\(RouteLab.proxied) web.example"
     }

@@ -1,4 +1,5 @@
-/// Proxies that people bring along by the page: a laptop shows a code for one phone, or a phone says where its proxy is.
+/// Proxies that people bring along by the page: a laptop shows a code for one phone, or a phone says where its proxy
+/// is.
 
 import Foundation
 import TestSupport

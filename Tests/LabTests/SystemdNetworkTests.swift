@@ -43,7 +43,8 @@ extension LabTests {
             #expect(try machine.shell(settings) == "1\n1\n1")
         }
 
-        /// systemd has no device units in a container, so what udev tells it is looked at, and the unit started by hand.
+        /// systemd has no device units in a container, so what udev tells it is looked at, and the unit started by
+        /// hand.
         @Test(
             "udev asks for the step when an interface appears; it runs while the service does",
             .enabled(if: Machine.hasUdev))

@@ -7,7 +7,8 @@ import Testing
 extension LabTests {
     @Suite("time that jumps", .enabled(if: EnduranceLab.isPossible))
     struct TimeFaultTests {
-        /// libfaketime, which moves the calendar of the programs that it is loaded into; the kernel's other clocks stay.
+        /// libfaketime, which moves the calendar of the programs that it is loaded into; the kernel's other clocks
+        /// stay.
         private static let faketime: String? = {
             let base = "/usr/lib"
             let places = (try? FileManager.default.contentsOfDirectory(atPath: base)) ?? []

@@ -1,5 +1,5 @@
-/// `starshipctl watch` on a terminal: screens as tmux shows them, keys as tmux presses them, and a terminal that is as it was
-/// when it is over.
+/// `starshipctl watch` on a terminal: screens as tmux shows them, keys as tmux presses them, and a terminal that is as
+/// it was when it is over.
 
 import Foundation
 import TestSupport

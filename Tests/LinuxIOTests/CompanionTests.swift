@@ -108,7 +108,8 @@ import Testing
         let (companion, thread, _) = try Self.start(probe)
         let during = try ChangeLock.hold(directory) { () throws(SystemCallError) in try companion.ask([]) }
         #expect(during == [0])
-        // What travels is meant to outlive a program's start, so a child that another test starts just then has it, too.
+        // What travels is meant to outlive a program's start, so a child that another test starts just then has it,
+        // too.
         let isFree = (0..<600).contains { _ in
             if (try? companion.ask([])) == [1] { return true }
             usleep(100_000)

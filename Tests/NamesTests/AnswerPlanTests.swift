@@ -168,7 +168,8 @@ struct AnswerPlanTests {
         #expect(try Self.plan("ipv4only.arpa", .address6) == .forward(maximumTTL: nil))
     }
 
-    /// One label in front, whatever it is and whatever else is settled; RFC 8020 forbids NXDOMAIN above names that exist.
+    /// One label in front, whatever it is and whatever else is settled; RFC 8020 forbids NXDOMAIN above names that
+    /// exist.
     @Test func namesOfSelfChecksAreOurs() throws {
         let ours = AnswerPlan.addresses([IPAddress("198.18.0.1")])
         for mode in [AnswerMode.fakeIP, .snoop, .off] {

@@ -3,7 +3,8 @@
 ///     networkdriver run STATE PLAN       until SIGTERM; SIGHUP reads the plan again
 ///     networkdriver cleanup STATE
 ///
-/// It holds the TUN device and says of each packet that arrives whence and whither: `packet 10.9.0.2 > 198.18.0.16 tcp 80`.
+/// It holds the TUN device and says of each packet that arrives whence and whither: `packet 10.9.0.2 > 198.18.0.16 tcp
+/// 80`.
 
 import Addresses
 import Bytes

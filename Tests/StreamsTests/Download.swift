@@ -1,7 +1,7 @@
 /// A long download over a lossy link in virtual time, to see how well the endpoint recovers.
 ///
-/// The receiver acknowledges as Linux does: every second segment, at once when something is missing, with SACK blocks and
-/// timestamps.
+/// The receiver acknowledges as Linux does: every second segment, at once when something is missing, with SACK blocks
+/// and timestamps.
 import Bytes
 import Streams
 import TestSupport

@@ -1,5 +1,5 @@
-/// A machine in the lab's gateway namespace whose first process is systemd, with the gateway installed as a package would
-/// (`systemd.sh` has how). What it changes is gone with the value.
+/// A machine in the lab's gateway namespace whose first process is systemd, with the gateway installed as a package
+/// would (`systemd.sh` has how). What it changes is gone with the value.
 
 import Foundation
 

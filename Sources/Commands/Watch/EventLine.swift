@@ -69,8 +69,8 @@ struct EventLine: Equatable, Sendable {
 
 /// What has been said of changing things, so that nothing is said twice and nothing is missed.
 ///
-/// Events say it first; a poll that sees something else than was said says it when the next poll sees it too, because the
-/// event may still be on its way.
+/// Events say it first; a poll that sees something else than was said says it when the next poll sees it too, because
+/// the event may still be on its way.
 struct Told: Sendable {
     private var said: [String: String] = [:]
     private var seen: [String: String] = [:]

@@ -80,8 +80,8 @@ public struct WatchState: Sendable {
         news.append(line)
     }
 
-    /// What has happened since the last call, a line each; as JSON what no event has said, since events are passed on as
-    /// they come.
+    /// What has happened since the last call, a line each; as JSON what no event has said, since events are passed on
+    /// as they come.
     public mutating func takeNews(asJSON: Bool) -> String {
         defer { news = [] }
         return asJSON

@@ -8,8 +8,8 @@ import Network
 extension Sight {
     /// Reads everything but what the daemon and other machines say.
     ///
-    /// Our own routes are compared with the daemon's plan alone (`isDaemons`): what a configuration makes of it is enough
-    /// for everything else, but knows no devices. `firewall` is what the daemon says of our table.
+    /// Our own routes are compared with the daemon's plan alone (`isDaemons`): what a configuration makes of it is
+    /// enough for everything else, but knows no devices. `firewall` is what the daemon says of our table.
     public mutating func readMachine(isDaemons: Bool, firewall: String?) {
         tools = .read(isRoot: tools.isRoot, own: tools.own)
         kernel = .read(isRoot: tools.isRoot)

@@ -1,10 +1,10 @@
 /// Taking secrets out of a text, whoever wrote it.
 ///
-/// Two sieves, one behind the other. The first knows: what stands in the files of passwords and keys is looked for as it
-/// is and in the forms in which it travels (Base64 of `user:password`, hexadecimal digits in either case, percent-coded).
-/// The second guesses by shape: values of keys that are called password, token and the like, user and password of a URL,
-/// values of its query, signatures, private keys, and runs of digits as long as a key. Guessing takes too much rather
-/// than too little.
+/// Two sieves, one behind the other. The first knows: what stands in the files of passwords and keys is looked for as
+/// it is and in the forms in which it travels (Base64 of `user:password`, hexadecimal digits in either case,
+/// percent-coded). The second guesses by shape: values of keys that are called password, token and the like, user and
+/// password of a URL, values of its query, signatures, private keys, and runs of digits as long as a key. Guessing
+/// takes too much rather than too little.
 
 public import Profiles
 

@@ -20,7 +20,8 @@ enum Shapes {
         "digest",
     ]
 
-    /// Most lines have nothing of the kind, and an expression costs a thousand times as much as a look for a few letters.
+    /// Most lines have nothing of the kind, and an expression costs a thousand times as much as a look for a few
+    /// letters.
     private static func line(_ line: Substring) -> String {
         var text = String(line)
         if text.contains("@") { text = userInformation(text) }
@@ -71,7 +72,8 @@ enum Shapes {
         ["true", "false", "null", "preemptive", "challenge"].contains(text.filter { $0 != "\"" && $0 != "'" })
     }
 
-    /// 32 hexadecimal digits or more, and 40 characters of Base64 or more with a digit and both cases: keys, and hashes.
+    /// 32 hexadecimal digits or more, and 40 characters of Base64 or more with a digit and both cases: keys, and
+    /// hashes.
     private static func runs(_ text: String) -> String {
         text.replacing(/\b[0-9A-Fa-f]{32,}\b/, with: Redaction.mark)
             .replacing(/[A-Za-z0-9+_\-]{40,}={0,2}/) { match in
