@@ -121,7 +121,7 @@ extension LabTests {
                 frames
                 wait 1
                 open http://stream.example/form
-                wait 0.5
+                wait 2
                 answers
                 open http://rebound.example/
                 post http://rebound.example/switch \(fields)

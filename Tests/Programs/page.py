@@ -4,7 +4,8 @@
     page.py flood URL COUNT                     so many requests, one after the other: prints how often each status
                                                 came, and the seconds
     page.py hostile ADDRESS GATEWAY FIELDS      a site whose pages have a browser send whatever it can to GATEWAY, a
-                                                URL, with FIELDS in each form: / by itself, /form goes there
+                                                URL, with FIELDS in each form: / by itself, /form goes there,
+                                                a second after it was looked at
 
 The browser keeps its things in the directory PROFILE, and finds these names at these addresses; all others it asks the
 device's resolver for. Commands:
@@ -91,7 +92,7 @@ const sent = ACTIONS.map(action => fetch("GATEWAY/" + action, { method: "POST", 
 for (const form of document.forms) form.submit();
 </script>"""
 GOING = """<!doctype html><form method="post" action="GATEWAY/switch">FIELDS</form>
-<script>onload = () => document.forms[0].submit()</script>"""
+<script>onload = () => setTimeout(() => document.forms[0].submit(), 1000)</script>"""
 
 
 class Browser:
