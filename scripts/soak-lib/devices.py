@@ -5,7 +5,7 @@
 
 Each thing has an outcome, counted by kind: `right` (done, and every octet as it had to be), `wrong` (done, and not), or
 why it was not done. The counts are printed as a line of JSON each second. SIGUSR1 has every device reset what it has
-open, as if the apps were killed.
+open, as if the apps were killed. SIGUSR2 says that a proxy is being killed, whose kernel ends in order what it carried.
 """
 import asyncio
 import collections
@@ -29,6 +29,8 @@ DIRECT_NAMES = [f"d{number}.direct.example" for number in range(100)]
 SOCKS_PORT = 10808
 # What takes longer is hanging: no fault lasts so long.
 PATIENCE = 30
+# For so long the end of a stream may be the work of a proxy that was killed.
+AFTERMATH = 10
 
 
 class Wrong(Exception):
@@ -73,6 +75,9 @@ class Device:
         self.address, self.gateway, self.counts = address, gateway, counts
         self.random = random.Random(seed)
         self.open = set()
+        # What kill_all has ended, so that its end is not taken for the other side's; and when a proxy was killed.
+        self.aborted = set()
+        self.proxy_killed = -math.inf
         self.loop = asyncio.get_running_loop()
 
     # What it does
@@ -173,8 +178,7 @@ class Device:
                     got += len(data)
             except ConnectionResetError:
                 return
-            if got < count:
-                # A proxy that is killed ends what it carries in order.
+            if got < count or connection in self.aborted or self.loop.time() < self.proxy_killed + AFTERMATH:
                 raise EOFError
             raise Wrong("a reset of the server came as an end")
 
@@ -247,6 +251,7 @@ class Device:
             raise
         finally:
             self.open.discard(connection)
+            self.aborted.discard(connection)
             connection.close()
 
     async def resolve(self, name):
@@ -294,6 +299,7 @@ class Device:
         for connection in self.open:
             with contextlib.suppress(OSError):
                 resets_on_close(connection)
+                self.aborted.add(connection)
                 connection.shutdown(socket.SHUT_RD)
 
 
@@ -311,7 +317,12 @@ async def main(first, count, gateway, seed):
         for device in devices:
             device.kill_all()
 
+    def note_death():
+        for device in devices:
+            device.proxy_killed = loop.time()
+
     loop.add_signal_handler(signal.SIGUSR1, abort)
+    loop.add_signal_handler(signal.SIGUSR2, note_death)
     while not over.is_set():
         print(json.dumps({"started": started, "counts": counts}), flush=True)
         with contextlib.suppress(asyncio.TimeoutError):

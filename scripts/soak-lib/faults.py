@@ -5,6 +5,7 @@ import time
 
 def killed_upstream(profile):
     def fault(lab, seconds):
+        lab.load.send_signal(signal.SIGUSR2)
         lab.stop(lab.proxies[profile], signal.SIGKILL)
         time.sleep(seconds)
         lab.start_proxy(profile)
