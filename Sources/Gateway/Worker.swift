@@ -87,6 +87,9 @@ struct Worker: ~Copyable {
     var busiest = 0
     /// When memory that nobody needs is given back.
     var tidyAt = Instant.never
+    /// Whether something was carried since all that a load needs was given back, and when that was.
+    var hasWorked = false
+    var restedAt: Instant
 
     init(_ seed: consuming WorkerSeed) {
         let settings = seed.shared.settings
@@ -99,6 +102,7 @@ struct Worker: ~Copyable {
         flowLimit = max(1, settings.flows / workers)
         table = FlowTable(capacity: flowLimit, seed: random.key())
         timers = TimerWheel(now: Clock.now())
+        restedAt = Clock.now()
         pool = BufferPool(budget: settings.bufferMemory / workers)
         halfOpen = HalfOpen(
             limit: settings.halfOpen / workers, perDevice: max(1, settings.halfOpenPerDevice / workers))

@@ -16,8 +16,8 @@ public enum ProcessMemory {
     /// Gives what malloc holds unused back to the system; takes milliseconds.
     public static func trim() { clinux_trim_malloc() }
 
-    /// Gives back the code and constants that the start alone has needed; what is used again comes back by itself,
-    /// from the page cache, where it stays.
+    /// Gives back the code and constants that only a start or a load has needed; what is used again comes back by
+    /// itself, from the page cache, where it stays.
     public static func releaseCode() { clinux_release_code() }
 
     /// What the process takes of the machine's memory (RSS), in bytes; 0 without /proc.

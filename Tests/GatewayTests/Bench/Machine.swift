@@ -56,6 +56,7 @@ final class Machine {
     var chunkLimit: Int { worker.pool.limit }
     var flowLimit: Int { worker.flowLimit }
     var nextWake: Instant? { worker.nextWake }
+    var hasWorked: Bool { worker.hasWorked }
     var counters: Counters { worker.counters }
     var reasons: [String: Int] { worker.tally.reasons }
 
