@@ -178,6 +178,7 @@ extension Translation {
         }
         settings.uplinks = options.uplink.map { [$0] } ?? []
         settings.mark = NetworkPlan.Mark(value: options.mark.value, mask: options.mark.mask)
+        settings.masquerades = options.masquerades
         settings.whenDown = options.whenDown == .direct ? .direct : .block
         settings.mtu = configuration.tunnel?.mtu ?? 1500
         settings.pagePort = configuration.page?.port

@@ -28,6 +28,8 @@ public struct NetworkSettings: Sendable {
     /// Interfaces to the Internet; empty: those of the default routes.
     public var uplinks: [String] = []
     public var mark = NetworkPlan.Mark(value: 0x5300_0000, mask: 0xff00_0000)
+    /// Whether direct traffic gets the uplink's address.
+    public var masquerades = true
     public var whenDown = NetworkPlan.WhenDown.block
     public var mtu = 1500
     /// Where the page listens; nil: there is none.
@@ -154,6 +156,7 @@ struct NetworkKeeper: ~Copyable {
         plan.pagePort = pagePort
         plan.pageGuests = settings.pageGuests
         plan.refusesEncryptedDNS = policy.settings.phones.refusesEncryptedDNS
+        plan.masquerades = settings.masquerades
         plan.whenDown = settings.whenDown
         plan.ipv6 = policy.settings.ipv6
         plan.uplinks = settings.uplinks

@@ -231,7 +231,7 @@ struct FirewallText {
     private var masquerade: [String] {
         let lan = plan.lan.filter { !view.isOneArm($0) }.map(\.interface)
         var rules: [String] = []
-        if !lan.isEmpty, !view.uplinks.isEmpty {
+        if plan.masquerades, !lan.isEmpty, !view.uplinks.isEmpty {
             let way = "iifname \(names(lan)) oifname \(names(view.uplinks))"
             // IPv6 devices have addresses of their own, unless the LAN is one without (RFC 4193).
             rules = [

@@ -20,6 +20,7 @@ extension NetworkPlan {
         if let dnsPort { lines.append("dns \(dnsPort)") }
         if let pagePort { lines.append("page \(pagePort)") }
         if refusesEncryptedDNS { lines.append("encrypted refused") }
+        if !masquerades { lines.append("masquerade off") }
         if !lent.isEmpty { lines.append("lent some") }
         return lines
     }
@@ -51,6 +52,7 @@ extension NetworkPlan {
         case "dns": return Self.set(&dnsPort, UInt16(words[0]))
         case "page": return Self.set(&pagePort, UInt16(words[0]))
         case "encrypted": refusesEncryptedDNS = true
+        case "masquerade": masquerades = words[0] != "off"
         case "lent": lent = [Lent(device: IPAddress(v4: 0), address: IPAddress(v4: 0), until: .never)]
         default: return takeOneOfSeveral(key, words)
         }

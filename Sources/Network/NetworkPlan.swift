@@ -113,6 +113,8 @@ public struct NetworkPlan: Equatable, Sendable {
     public var pageGuests: PageGuests?
     /// Whether devices' DNS over TLS and QUIC (port 853; RFC 7858, RFC 9250) is refused, so that they ask us instead.
     public var refusesEncryptedDNS = false
+    /// Whether what leaves by the uplink directly gets its address; with one arm it always does.
+    public var masquerades = true
     public var whenDown: WhenDown = .block
     /// Whether IPv6 is carried; if not, what would be captured of it is refused.
     public var ipv6 = true

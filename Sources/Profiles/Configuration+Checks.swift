@@ -124,6 +124,11 @@ extension Configuration {
             throw Self.conflict(
                 "network.uplink", found: "\"\(uplink)\" with setup \"none\"", expected: "setup \"gateway\" or \"host\"")
         }
+        if setup != .gateway, !network.masquerades {
+            throw Self.conflict(
+                "network.masquerade", found: "false with setup \"\(setup.rawValue)\"", expected: "setup \"gateway\"",
+                hint: "nothing else is masqueraded")
+        }
         if setup == .none, network.whenDown == .direct {
             throw Self.conflict(
                 "network.whenDown", found: "\"direct\" with setup \"none\"",

@@ -113,6 +113,7 @@ extension NetworkOptions {
             let word = { (value: UInt32) in "0x" + String(value, radix: 16) }
             members.add("mark", .string("\(word(mark.value))/\(word(mark.mask))"))
         }
+        members.add("masquerade", masquerades, unless: usual.masquerades)
         members.add("whenDown", whenDown, unless: usual.whenDown)
         return .object(members)
     }

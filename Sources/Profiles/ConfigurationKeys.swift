@@ -11,8 +11,8 @@ enum ConfigurationKeys {
     ]
 
     static let tun = ["name", "mtu", "workers", "offload"]
-    static let network = ["setup", "lan", "uplink", "mark", "whenDown"]
-    static let laterNetwork = ["masquerade", "dhcp"]
+    static let network = ["setup", "lan", "uplink", "mark", "masquerade", "whenDown"]
+    static let laterNetwork = ["dhcp"]
     static let lan = ["interface", "profile"]
     static let dns = [
         "mode", "listen", "resolvers", "order", "timeout", "cache", "maxTTL", "families", "pool", "pool6", "local",

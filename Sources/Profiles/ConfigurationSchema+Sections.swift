@@ -28,6 +28,8 @@ extension ConfigurationSchema {
         object.add(
             "mark", .text(pattern: "^(0x[0-9A-Fa-f]{1,8}|[0-9]{1,10})/(0x[0-9A-Fa-f]{1,8}|[0-9]{1,10})$"),
             "the mark of every socket of the gateway, and its mask")
+        object.add(
+            "masquerade", .flag(usual.masquerades), "whether direct traffic gets the gateway's address on the uplink")
         object.add("whenDown", .words(usual.whenDown), "what becomes of traffic after a crash")
         return object
     }

@@ -5,6 +5,7 @@ extension NetworkOptions {
         let section = try Section(
             value, path: "network", keys: ConfigurationKeys.network, later: ConfigurationKeys.laterNetwork)
         try section.read("setup", into: &setup)
+        try section.read("masquerade", into: &masquerades)
         try section.read("whenDown", into: &whenDown)
         if section["uplink"]?.content != .string("auto") { uplink = try section.interface("uplink") }
         try readLAN(section)

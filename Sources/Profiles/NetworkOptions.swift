@@ -11,6 +11,11 @@ public struct NetworkOptions: Equatable, Sendable {
     public var uplink: String?
     /// The mark of every socket that the gateway opens.
     public var mark = Mark(value: 0x5300_0000, mask: 0xff00_0000)
+    /// Whether what leaves by the uplink directly gets the gateway's address there.
+    ///
+    /// If not, the networks behind the uplink need a route to the devices. With one arm it always does: answers would
+    /// go around the gateway.
+    public var masquerades = true
     public var whenDown = WhenDown.block
 
     /// Who makes routes and rules.

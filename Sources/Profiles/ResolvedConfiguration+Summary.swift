@@ -150,6 +150,7 @@ extension NetworkOptions {
             parts.append("lan " + names.joined(separator: " "))
         }
         parts.append("uplink \(uplink ?? "auto")")
+        if setup == .gateway, !masquerades { parts.append("devices keep their addresses") }
         parts.append(whenDown == .block ? "refused while down" : "direct while down")
         return parts.joined(separator: ", ")
     }

@@ -231,5 +231,19 @@ extension LabTests {
             #expect(redirects.output.isEmpty, "\(redirects.output)")
             #expect(server.isRunning)
         }
+
+        @Test("without masquerading a device keeps its address on the way out, until that is changed")
+        func routed() throws {
+            let (lab, server) = try labWithServer()
+            try lab.shell(
+                .internet, "ip route add 10.9.0.0/24 via 10.77.0.1; ip route add fd00:9::/64 via fd00:77::1")
+            let driver = try NetworkDriver(lab, Self.names + "masquerade false\n")
+            #expect(try ask(lab, "198.51.100.10").hasPrefix("seen 10.9.0.2 "))
+            #expect(try ask(lab, "2001:db8:51::10").hasPrefix("seen fd00:9::2 "))
+            try driver.update(Self.names)
+            #expect(try ask(lab, "198.51.100.10").hasPrefix("seen 10.77.0.1 "))
+            #expect(try ask(lab, "2001:db8:51::10").hasPrefix("seen fd00:77::1 "))
+            #expect(server.isRunning)
+        }
     }
 }

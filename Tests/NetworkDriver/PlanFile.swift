@@ -52,6 +52,7 @@ enum PlanFile {
             guard let address = IPAddress(parsing: words[0]) else { return false }
             plan.upstreams.append(address)
         case ("dns", 1): plan.dnsPort = UInt16(words[0])
+        case ("masquerade", 1): plan.masquerades = words[0] == "true"
         case ("whenDown", 1): plan.whenDown = words[0] == "direct" ? .direct : .block
         case ("ipv6", 1): plan.ipv6 = words[0] == "true"
         case ("mtu", 1): plan.mtu = Int(words[0]) ?? 1500

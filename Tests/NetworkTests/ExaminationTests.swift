@@ -17,6 +17,7 @@ struct ExaminationTests {
         plan.dnsPort = 10053
         plan.pagePort = 10080
         plan.refusesEncryptedDNS = true
+        plan.masquerades = false
         plan.whenDown = .direct
         plan.ipv6 = false
         plan.own = .all

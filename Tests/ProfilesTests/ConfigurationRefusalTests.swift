@@ -63,7 +63,7 @@ struct ConfigurationRefusalTests {
     @Test(
         "settings of later versions are refused by name and never ignored",
         arguments: [
-            Refused(minimal("network: { masquerade: true }"), .notYet, "network.masquerade", "or an empty one"),
+            Refused(minimal("network: { dhcp: true }"), .notYet, "network.dhcp", "or an empty one"),
             Refused("{ profiles: [{ id: 'a', devices: ['x'] }] }", .notYet, "profiles[0].devices"),
         ])
     func later(row: Refused) { expectRefusal(row) }

@@ -156,7 +156,7 @@ struct ConfigurationTests {
     @Test("settings of later versions may be there if they say nothing")
     func emptyLater() throws {
         let text = """
-            { devices: [], keys: [], network: { masquerade: false }, profiles: [{ id: 'a', selfService: false,
+            { devices: [], keys: [], network: { dhcp: false }, profiles: [{ id: 'a', selfService: false,
               upstream: { type: 'direct' } }] }
             """
         #expect(try configuration(text).activeProfile.upstream.server == nil)

@@ -11,13 +11,14 @@ struct NetworkConfigurationTests {
         let text = minimal(
             """
             network: { setup: 'gateway', lan: ['wlan0', { interface: 'eth0.20', profile: 'a' }, { interface: 'br-lan' }],
-              uplink: 'eth0', whenDown: 'direct' }, ipv6: false, egress: 'a', state: '/var/tmp/s'
+              uplink: 'eth0', masquerade: false, whenDown: 'direct' }, ipv6: false, egress: 'a', state: '/var/tmp/s'
             """)
         let found = try configuration(text)
         #expect(found.network.setup == .gateway)
         #expect(found.network.lan.map(\.interface) == ["wlan0", "eth0.20", "br-lan"])
         #expect(found.network.lan.map(\.profile) == [nil, "a", nil])
         #expect(found.network.uplink == "eth0")
+        #expect(!found.network.masquerades)
         #expect(found.network.whenDown == .direct)
         #expect(!found.ipv6)
         #expect(found.egress == .profile("a"))
@@ -25,6 +26,7 @@ struct NetworkConfigurationTests {
         #expect(try configuration(minimal("state: false")).state == nil)
         #expect(try configuration(minimal("network: { uplink: 'auto' }")).network.uplink == nil)
         #expect(try configuration(minimal("network: { setup: 'host' }")).network.setup == .host)
+        #expect(try configuration(minimal("network: { setup: 'gateway', lan: ['a'] }")).network.masquerades)
     }
 
     @Test("one interface may be LAN and uplink")
@@ -259,6 +261,9 @@ extension NetworkConfigurationTests {
                 minimal("network: { setup: 'host', lan: ['wlan0'] }"), .conflict, "network.lan", "machine's own traffic"
             ),
             Refused(minimal("network: { uplink: 'eth0' }"), .conflict, "network.uplink", "with setup \"none\""),
+            Refused(minimal("network: { masquerade: false }"), .conflict, "network.masquerade", "with setup \"none\""),
+            Refused(
+                minimal("network: { setup: 'host', masquerade: false }"), .conflict, "network.masquerade", "gateway"),
             Refused(minimal("network: { whenDown: 'direct' }"), .conflict, "network.whenDown", "with setup \"none\""),
             Refused(
                 minimal("network: { setup: 'gateway', lan: ['lo'] }"), .conflict, "network.lan[0]", "\"lo\", loopback"),

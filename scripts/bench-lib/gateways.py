@@ -224,9 +224,10 @@ class Unlisted(Starship):
     """Ours in domain mode with the machine's network set up, for a target that no list names: the kernel forwards it."""
 
     forwards = True
+    masquerades = True
 
-    def __init__(self):
-        super().__init__("unlisted=")
+    def __init__(self, name="unlisted"):
+        super().__init__(f"{name}=")
 
     def plays(self, section):
         return section == "forward"
@@ -234,7 +235,7 @@ class Unlisted(Starship):
     def start(self, lab, upstream_port):
         configuration = {
             "tun": {"name": TUNNEL, "mtu": 1500},
-            "network": {"setup": "gateway", "lan": ["lan0"], "uplink": "wan0"},
+            "network": {"setup": "gateway", "lan": ["lan0"], "uplink": "wan0", "masquerade": self.masquerades},
             "control": False,
             "state": lab.directory,
             "dns": {"resolvers": [f"{NET}:53"]},
@@ -248,6 +249,15 @@ class Unlisted(Starship):
         process = lab.spawn(lab.gw, [self.path or lab.programs.daemon, "--config", path])
         lab.wait_for("table of ours", "ip", "netns", "exec", lab.gw, "nft", "list", "table", "inet", "starship")
         return [process]
+
+
+class Routed(Unlisted):
+    """The same without masquerading, as on the plain forwarding path: the servers know the way to the devices."""
+
+    masquerades = False
+
+    def __init__(self):
+        super().__init__("routed")
 
 
 class Switched(Starship):
@@ -368,4 +378,5 @@ class Peer(Tunnel):
 
 def known():
     """The gateways that need no command line, ours first."""
-    return [Starship(), Unlisted(), Switched(), Paged(), Gateway(), Router(), Redsocks(), HAProxy(), Pasta(), Slirp(), Dnsmasq()]
+    return [Starship(), Unlisted(), Routed(), Switched(), Paged(), Gateway(), Router(), Redsocks(), HAProxy(), Pasta(),
+            Slirp(), Dnsmasq()]
