@@ -34,7 +34,7 @@ extension LabTests {
                 let dig = ["dig", "+short", "+time=5", "+tries=1", "-b", own, "@\(gateway)", "web.example", type]
                 let answer = try lab.run(.device, dig).output.split(separator: "\n").last ?? "nothing"
                 #expect(answer.hasPrefix(pool), "\(own): \(answer)")
-                // Another address, so that its first packet is one of a flow; who comes to a LAN asks for the gateway first.
+                // Another address, whose first packet is one of a flow; who comes to a LAN asks for the gateway first.
                 let other = own + "2"
                 try lab.shell(.device, "ip address add \(other)/\(length) dev eth0; ip neigh flush dev eth0")
                 let shown = answer.contains(":") ? "[\(answer)]" : "\(answer)"
