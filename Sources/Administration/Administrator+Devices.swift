@@ -46,11 +46,19 @@ extension Administrator {
         if peers.isWaiting { settings.newcomers = .waiting }
         for (address, choice) in devices.choices(by: profileRules) {
             if choice.isKnown { settings.familiar.insert(address) }
-            guard choice.choice.isOwn, case .profile(let id) = choice.choice.route else { continue }
-            settings.profiles[address] = plan.position(of: id)
-            if let assigned = choice.assigned { settings.lists[address] = plan.lists[assigned] }
+            let standing = standing(choice)
+            settings.profiles[address] = standing.profile
+            settings.lists[address] = standing.lists
+        }
+        for case (.mac(let mac, let interface), let choice) in devices.stationChoices(by: profileRules) {
+            settings.stations[.init(mac: mac, interface: interface)] = standing(choice)
         }
         return settings
+    }
+
+    private func standing(_ choice: DeviceTable.AddressChoice) -> RoutingSettings.Devices.Standing {
+        guard choice.choice.isOwn, case .profile(let id) = choice.choice.route else { return .init() }
+        return .init(profile: plan.position(of: id), lists: choice.assigned.flatMap { plan.lists[$0] })
     }
 
     // MARK: Following the link
@@ -84,6 +92,13 @@ extension Administrator {
                 for neighbour in (try? KernelNeighbour.readAll()) ?? [] { note(neighbour, now) }
             }
         }
+        if devices.generation != appliedGeneration { applyDevices(&gateway) }
+    }
+
+    /// Asks the kernel whose an address is that no MAC has here, before anything is decided about it.
+    mutating func meet(_ address: IPAddress, _ gateway: inout Gateway) {
+        guard let neighbour = askNeighbour(address) else { return }
+        note(neighbour, Clock.unixTime().seconds)
         if devices.generation != appliedGeneration { applyDevices(&gateway) }
     }
 

@@ -109,12 +109,10 @@ extension Administrator {
     ///
     /// A phone's first packet may be the one that is answered here, before the kernel's news of it was read.
     private mutating func identity(at address: IPAddress, _ gateway: inout Gateway) -> DeviceIdentity {
-        if let identity = devices.identity(at: address) { return identity }
-        let now = Clock.now()
-        if !running.network.lan.isEmpty, page.metAt.map({ now - $0 > .seconds(5) }) ?? true {
-            page.metAt = now
-            meetNeighbours(&gateway)
+        if case .mac(let mac, let interface)? = devices.identity(at: address) {
+            return .mac(mac, interface: interface)
         }
+        meet(address, &gateway)
         return devices.identity(at: address) ?? .address(address)
     }
 

@@ -7,6 +7,7 @@
 ///
 /// Where the disk or the kernel refuses, what was running goes on, and the store says what is running.
 
+import Addresses
 import Bytes
 public import Capture
 import Control
@@ -33,6 +34,11 @@ public struct Administrator {
     var secrets = SecretWatch()
     let store: LabStore
     var devices = DeviceTable()
+    /// Asks the kernel for one neighbour, whose news may not have been read.
+    var askNeighbour: (IPAddress) -> KernelNeighbour? = { address in
+        guard let question = try? NeighbourQuestion() else { return nil }
+        return question.ask(address)
+    }
     /// Those who sign links and pushes.
     var keys: KeyRing
     /// The state of the table that the gateway knows.

@@ -86,8 +86,6 @@ struct PageDesk {
     /// The self-checks that were begun, by their nonces.
     var checks = Remembered<String, Check>(limit: 256, lifetime: .seconds(600))
     var look: Look?
-    /// When the neighbour table was last read because somebody came whom nobody knew.
-    var metAt: Instant?
     var codes: DrawnCodes?
     /// Forms that bring a proxy, by the number of the probe that connects to it.
     var trials: [UInt64: PageVisit] = [:]

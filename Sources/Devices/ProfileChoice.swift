@@ -107,6 +107,23 @@ extension DeviceTable {
         return choices
     }
 
+    /// The choice for each MAC that has a name or a profile, for addresses that are not known yet to be its own.
+    ///
+    /// The keys are MACs alone: on an interface that has none of its own the one without an interface counts. It stays
+    /// the same while `generation` does.
+    public func stationChoices(by rules: ProfileRules) -> [DeviceIdentity: AddressChoice] {
+        var choices: [DeviceIdentity: AddressChoice] = [:]
+        for held in Set(names.keys).union(assigned.keys) {
+            switch held {
+            case .address: continue
+            case .mac(_, nil): choices[held] = choice(for: held, by: rules)
+            case .mac(let mac, let interface?):
+                choices[held] = choice(for: identity(of: Owner(mac: mac, interface: interface)), by: rules)
+            }
+        }
+        return choices
+    }
+
     private func choice(for identity: DeviceIdentity, by rules: ProfileRules) -> AddressChoice {
         let assignment = assignment(of: identity)
         let isKnown = assignment != nil || names[identity] != nil

@@ -64,7 +64,8 @@ public struct Gateway: ~Copyable {
         _ settings: GatewaySettings, capture: CaptureSettings? = nil, manager: ServiceManager? = nil
     ) throws(GatewayError) -> Gateway {
         let tap = try openTap(capture)
-        let board = PolicyBoard(try policy(refusingOwn(settings.routing)))
+        let sight = NeighbourSight.kernel(settings.network?.lan.map(\.interface) ?? [])
+        let board = PolicyBoard(try policy(refusingOwn(settings.routing), sight: sight))
         var gateway: Gateway
         do throws(SystemCallError) {
             gateway = try start(settings, board, tap: tap, manager)
@@ -171,10 +172,10 @@ public struct Gateway: ~Copyable {
     }
 
     static func policy(
-        _ settings: RoutingSettings, after previous: Policy? = nil
+        _ settings: RoutingSettings, after previous: Policy? = nil, sight: NeighbourSight? = nil
     ) throws(GatewayError) -> Policy {
         do throws(UpstreamSettingsError) {
-            return try Policy(settings, after: previous)
+            return try Policy(settings, after: previous, sight: sight)
         } catch {
             throw .upstream(error)
         }

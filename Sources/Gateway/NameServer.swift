@@ -143,7 +143,7 @@ struct NameServerSeed: ~Copyable, Sendable {
     init(_ settings: NameServerSettings, _ directory: NameDirectory, _ desk: NameDesk) throws(SystemCallError) {
         let poller = try Poller()
         var ports: [NameServerPort] = []
-        for address in settings.listen { ports.append(try NameServerPort(address, settings.mark)) }
+        for address in settings.listen { ports.append(try .open(address, settings.mark)) }
         for (index, port) in ports.enumerated() {
             let datagrams = NameServerToken.datagrams(index).rawValue
             try poller.add(port.datagrams.descriptor.number, token: datagrams, events: .readable)
@@ -165,12 +165,23 @@ final class NameServerPort: Sendable {
     let datagrams: DatagramSocket
     let connections: Socket
 
-    init(_ asked: SocketAddress, _ mark: UInt32?) throws(SystemCallError) {
-        let wanted = asked.port == 0 ? try DatagramSocket.freeAddress(asked.address) : asked
-        datagrams = try DatagramSocket.bind(to: wanted, mark: mark, reportsLocal: true, mayComeLater: true)
+    /// Opens both; where any port will do, one that the kernel gives over UDP and that nobody has over TCP.
+    static func open(_ asked: SocketAddress, _ mark: UInt32?) throws(SystemCallError) -> NameServerPort {
+        for _ in 0..<16 where asked.port == 0 {
+            do throws(SystemCallError) {
+                return try NameServerPort(asked, mark)
+            } catch {
+                guard error.errno == .addressInUse else { throw error }
+            }
+        }
+        return try NameServerPort(asked, mark)
+    }
+
+    private init(_ asked: SocketAddress, _ mark: UInt32?) throws(SystemCallError) {
+        datagrams = try DatagramSocket.bind(to: asked, mark: mark, reportsLocal: true, mayComeLater: true)
         // Bursts of a whole lab that wakes up; the kernel's usual room is for some two hundred queries.
         datagrams.setBuffers(receive: 4 << 20, send: 4 << 20)
-        address = datagrams.localAddress ?? wanted
+        address = datagrams.localAddress ?? asked
         connections = try Socket.listen(on: address, backlog: 256, mark: mark, mayComeLater: true)
     }
 }

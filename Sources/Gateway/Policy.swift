@@ -23,9 +23,15 @@ final class Policy: Sendable {
     /// Our own DNS service; nil where there is none.
     let dnsService: Upstream?
 
-    /// Takes over the upstreams of the policy before.
-    init(_ settings: RoutingSettings, after previous: Policy? = nil) throws(UpstreamSettingsError) {
+    /// Who is asked whose an address is that the settings do not know; nil: nobody.
+    private let sight: NeighbourSight?
+
+    /// Takes over the upstreams of the policy before, and whom it asks.
+    init(
+        _ settings: RoutingSettings, after previous: Policy? = nil, sight: NeighbourSight? = nil
+    ) throws(UpstreamSettingsError) {
         self.settings = settings
+        self.sight = sight ?? previous?.sight
         var next = previous.map { $0.highestNumber + 1 } ?? 0
         var known = previous?.all ?? []
         func upstream(_ settings: UpstreamSettings) throws(UpstreamSettingsError) -> Upstream {
@@ -75,7 +81,7 @@ final class Policy: Sendable {
 
     /// The position of a device's profile: its own, else that of its network, else the gateway's.
     func profile(of device: IPAddress) -> Int {
-        if let own = settings.devices.profiles[device] { return own }
+        if let own = settings.devices.profiles[device] ?? standing(of: device)?.profile { return own }
         return settings.scopes.first { $0.network.contains(device) }?.profile ?? settings.active
     }
 
@@ -83,9 +89,17 @@ final class Policy: Sendable {
     func newcomer(_ device: IPAddress) -> RoutingSettings.Devices.Newcomers {
         let devices = settings.devices
         guard devices.newcomers != .served, !devices.familiar.contains(device), devices.profiles[device] == nil,
-            settings.lanNetworks.contains(where: { $0.contains(device) })
+            settings.lanNetworks.contains(where: { $0.contains(device) }), standing(of: device) == nil
         else { return .served }
         return devices.newcomers
+    }
+
+    /// What is decided for a device by its MAC, where its address has not been told of yet.
+    private func standing(of device: IPAddress) -> RoutingSettings.Devices.Standing? {
+        guard !settings.devices.stations.isEmpty, let sight, settings.devices.profiles[device] == nil,
+            !settings.devices.familiar.contains(device), let station = sight.station(at: device)
+        else { return nil }
+        return settings.devices.standing(of: station)
     }
 
     /// The upstream of the active profile, and the profile's id.
@@ -152,7 +166,8 @@ final class Policy: Sendable {
 
     /// What a device sends elsewhere than its profile says; nil for nearly all of them.
     func lists(of device: IPAddress) -> DeviceRules? {
-        settings.devices.lists.isEmpty ? nil : settings.devices.lists[device]
+        if !settings.devices.lists.isEmpty, let own = settings.devices.lists[device] { return own }
+        return standing(of: device)?.lists
     }
 
     /// By the upstream of a profile, or the first one of its group that gets through.

@@ -86,6 +86,29 @@ public struct RoutingSettings: Sendable {
             case waiting
         }
 
+        /// A MAC, and the interface that it is on; nil: any.
+        public struct Station: Hashable, Sendable {
+            public var mac: MACAddress
+            public var interface: String?
+
+            public init(mac: MACAddress, interface: String?) {
+                self.mac = mac
+                self.interface = interface
+            }
+        }
+
+        /// What is decided for a device, whichever addresses it has.
+        public struct Standing: Equatable, Sendable {
+            /// The position of the profile that it has for itself.
+            public var profile: Int?
+            public var lists: DeviceRules?
+
+            public init(profile: Int? = nil, lists: DeviceRules? = nil) {
+                self.profile = profile
+                self.lists = lists
+            }
+        }
+
         /// The positions of the profiles that devices have for themselves.
         public var profiles: [IPAddress: Int] = [:]
         public var newcomers = Newcomers.served
@@ -93,8 +116,15 @@ public struct RoutingSettings: Sendable {
         public var familiar: Set<IPAddress> = []
         /// What single devices send elsewhere than their profiles say.
         public var lists: [IPAddress: DeviceRules] = [:]
+        /// Devices that are known by their MACs, for the first packets from addresses that are in none of the above.
+        public var stations: [Station: Standing] = [:]
 
         public init() {}
+
+        /// What is decided for a station: nearer is what says its interface.
+        func standing(of station: Station) -> Standing? {
+            stations[station] ?? stations[Station(mac: station.mac, interface: nil)]
+        }
     }
 
     /// At least one.

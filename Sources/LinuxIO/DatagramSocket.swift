@@ -55,22 +55,6 @@ public struct DatagramSocket: ~Copyable, Sendable {
     /// Takes over an open UDP socket, which must be non-blocking.
     public init(owning descriptor: consuming OwnedDescriptor) { self.descriptor = descriptor }
 
-    /// The address with a port that nobody has, neither over UDP nor over TCP: the kernel gives one over one of both,
-    /// and it may be another program's over the other (EADDRINUSE after 16 of them).
-    public static func freeAddress(_ address: IPAddress) throws(SystemCallError) -> SocketAddress {
-        for _ in 0..<16 {
-            let free = try bind(to: SocketAddress(address, 0)).localAddress
-            guard let free else { break }
-            do throws(SystemCallError) {
-                _ = try Socket.listen(on: free)
-                return free
-            } catch {
-                guard error.errno == .addressInUse else { throw error }
-            }
-        }
-        throw SystemCallError("bind", "\(address)", errno: .addressInUse)
-    }
-
     /// Opens a socket that serves an address; an IPv6 one takes IPv6 only.
     ///
     /// With `reportsLocal` each datagram says where it came to (IP_PKTINFO, IPV6_PKTINFO). An address that

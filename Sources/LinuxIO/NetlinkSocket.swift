@@ -29,13 +29,13 @@ struct NetlinkSocket: ~Copyable, Sendable {
         descriptor = OwnedDescriptor(owning: number)
     }
 
-    /// Reads one datagram.
-    func read() -> Reading {
+    /// Reads one datagram; with MSG_DONTWAIT among the flags it is there or is not.
+    func read(_ flags: CInt = 0) -> Reading {
         // The kernel fills at most 32 KiB.
         let size = 65_536
         var count = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: size) { space, filled in
-            count = retrying { unsafe recv(descriptor.number, space.baseAddress, size, 0) }
+            count = retrying { unsafe recv(descriptor.number, space.baseAddress, size, flags) }
             filled = max(0, count)
         }
         if count > 0 { return .datagram(bytes) }
@@ -66,6 +66,17 @@ struct NetlinkSocket: ~Copyable, Sendable {
         else { throw SystemCallError("netlink request", "\(type)", errno: ErrorNumber(rawValue: EIO)) }
         let code = CInt(bitPattern: answer.payload.native32(at: 0))
         guard code == 0 else { throw SystemCallError("netlink request", "\(type)", negative: code) }
+    }
+
+    /// Asks for one thing, which the kernel answers at once; nil where there is none.
+    func question(_ type: UInt16, body: [UInt8]) -> NetlinkMessage? {
+        let waitsNot = CInt(MSG_DONTWAIT)
+        // Whatever is left of an earlier question is not the answer to this one.
+        while case .datagram = read(waitsNot) {}
+        guard (try? ask(type, flags: 0, body)) != nil, case .datagram(let datagram) = read(waitsNot),
+            let answer = NetlinkMessage.split(datagram).first, CInt(answer.type) != NLMSG_ERROR
+        else { return nil }
+        return answer
     }
 
     private func ask(_ type: UInt16, flags: CInt, _ body: [UInt8]) throws(SystemCallError) {

@@ -7,7 +7,8 @@
 ///     append ──▶ write beside, fsync, rename, fsync the folder ──▶ then the 21st goes
 ///     open   ──▶ newest first: whole? it counts · torn or foreign? set aside, and said · newer format? refused
 ///
-/// A number is never given twice, not even that of a file that was set aside.
+/// A number is never given twice, not even that of a file that was set aside; one whose file was not finished when the
+/// program ended was never given.
 
 internal import Bytes
 internal import LinuxIO
@@ -93,7 +94,9 @@ public struct Revisions: ~Copyable, Sendable {
         for name in names where name.hasPrefix(Self.prefix) && name.hasSuffix(StateDirectory.unfinished) {
             try? directory.remove(name)
         }
-        next = 1 + (names.compactMap { Self.number(of: $0.split(separator: ".").first ?? "") }.max() ?? 0)
+        // A number that was only on its way nobody has heard of: who pushes finds the next one next.
+        let given = names.filter { !$0.hasSuffix(StateDirectory.unfinished) }
+        next = 1 + (given.compactMap { Self.number(of: $0.split(separator: ".").first ?? "") }.max() ?? 0)
         var damage: [String] = []
         for number in names.compactMap({ Self.number(of: $0[...]) }).sorted(by: >) {
             switch try parse(number) {

@@ -6,6 +6,7 @@ import Gateway
 import LinuxIO
 import Page
 import Profiles
+import TestSupport
 import Upstreams
 
 @testable import Administration
@@ -57,7 +58,7 @@ final class Desk {
         network: String = "tun: false, network: { setup: \"none\" },"
     ) throws {
         let text = """
-            { \(network) socks: { listen: "127.0.0.1:\(Int.random(in: 20_000...60_000))" }, control: false, clock: "trust", gateway: "lab-1",
+            { \(network) socks: { listen: "\(Loopback.next()):1080" }, control: false, clock: "trust", gateway: "lab-1",
               state: "\(directory.path)/state", log: { level: "error" }, \(more)
               profiles: [\(profiles)], active: "a" }
             """

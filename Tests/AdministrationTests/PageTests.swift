@@ -124,6 +124,29 @@ struct PageTests {
 
     private let phoneAddress = numeric("172.16.0.9")
 
+    @Test("a phone whose first packet asks for the page is itself, though the kernel's news of it were not read")
+    func comesBeforeItsNews() throws {
+        let desk = try Desk.forPages("newDevices: \"block\", devices: [{ name: \"pixel\", mac: \"\(Self.macs[0])\" }],")
+        defer { desk.remove() }
+        let mac = try #require(MACAddress(parsing: Self.macs[0]))
+        desk.administrator.askNeighbour = { address in
+            guard address == numeric("10.9.0.2") || address == numeric("fd00:9::2") else { return nil }
+            return KernelNeighbour(interface: "wlan0", address: address, hardware: mac, isRouter: false)
+        }
+        for address in ["10.9.0.2", "fd00:9::2"] {
+            let page = Phone(desk, address).get("/")
+            #expect(page.has("pixel") && !page.has("Blocked"), "\(page)")
+        }
+        // The kernel knows nobody there.
+        #expect(Phone(desk, "10.9.0.3").get("/").has("Blocked"))
+        // Its flows were faster: by their address alone it is known already.
+        desk.administrator.devices.heard(from: numeric("10.9.0.4"), at: Clock.unixTime().seconds)
+        desk.administrator.askNeighbour = { address in
+            KernelNeighbour(interface: "wlan0", address: address, hardware: mac, isRouter: false)
+        }
+        #expect(Phone(desk, "10.9.0.4").get("/").has("pixel"))
+    }
+
     @Test("where newcomers are blocked the page says so, and a name lets a device in")
     func blocked() throws {
         let desk = try Desk.forPages("newDevices: \"block\",")

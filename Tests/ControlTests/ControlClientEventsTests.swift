@@ -62,13 +62,13 @@ struct ControlClientEventsTests {
     private func hear(_ pieces: String) throws -> (heard: [ReceivedEvent], last: String?, end: String) {
         let server = try ScriptedControl(#"{"answers":[{"to":"GET /v1/events","pause":0.002,"pieces":\#(pieces)}]}"#)
         var stream = try ControlClient(socket: server.socket).listen(since: "6")
-        let isAsked = try Lab.wait(10) { try server.lastEvents() == ["6"] }
+        let isAsked = try Lab.wait { try server.lastEvents() == ["6"] }
         #expect(isAsked)
         var poller = try Poller()
         try poller.add(stream.descriptor, token: 0, events: .reading)
         var (heard, ready): ([ReceivedEvent], [PolledEvent]) = ([], [.none])
         do throws(ExchangeError) {
-            while poller.wait(into: &ready, until: Clock.now() + .seconds(5)) > 0 {
+            while poller.wait(into: &ready, until: Clock.now() + .seconds(20)) > 0 {
                 guard let events = try stream.take() else { return (heard, stream.lastID, "end") }
                 heard += events
             }
@@ -99,7 +99,7 @@ struct ControlClientEventsTests {
     @Test("an exchange that is asked for step by step never waits")
     func steps() throws {
         let server = try ScriptedControl(
-            #"{"answers":[{"to":"GET /v1/flows","pause":0.3,"pieces":["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n","{}"]}]}"#
+            #"{"answers":[{"to":"GET /v1/flows","pause":2,"pieces":["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n","{}"]}]}"#
         )
         var exchange = try ControlClient(socket: server.socket).begin("GET", "/v1/flows", body: nil)
         var poller = try Poller()
@@ -112,9 +112,9 @@ struct ControlClientEventsTests {
             turns += 1
             try poller.modify(exchange.descriptor, token: 0, events: exchange.interest)
             var ready = [PolledEvent.none]
-            if reply == nil { _ = poller.wait(into: &ready, until: Clock.now() + .seconds(5)) }
+            if reply == nil { _ = poller.wait(into: &ready, until: Clock.now() + .seconds(20)) }
         }
         #expect(reply == ControlReply(status: 200, body: Array("{}".utf8)))
-        #expect(longest < .milliseconds(200) && turns < 10)
+        #expect(longest < .seconds(1) && turns < 10)
     }
 }

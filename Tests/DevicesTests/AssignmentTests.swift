@@ -128,4 +128,35 @@ import Testing
         choices = table.choices(by: rules)
         #expect(choices[address("10.9.0.23")]?.choice == ProfileChoice(.profile("std"), .default))
     }
+
+    @Test("what is decided for a MAC beforehand is what its addresses have once they are known")
+    func stations() throws {
+        var table = DeviceTable()
+        // Named everywhere and assigned on one interface; on one only; assigned alone; an address by itself.
+        table.setNamed([
+            NamedDevice(name: "tv", identity: on(nil, 2)), NamedDevice(name: "wired", identity: on("eth0", 3)),
+            NamedDevice(name: "far", identity: .address(address("10.9.0.60"))),
+        ])
+        table.setAssignments([
+            assignment(on("wlan0", 2), "a"), assignment(on("wlan1", 5), "b"), assignment(on(nil, 6), "c"),
+        ])
+        let rules = ProfileRules(standard: "std", fixed: [on("eth0", 3): "fixed"], newDevices: .block)
+        let beforehand = table.stationChoices(by: rules)
+        #expect(
+            Set(beforehand.keys)
+                == [on(nil, 2), on("wlan0", 2), on("eth0", 3), on("wlan1", 5), on(nil, 6)])
+        var host = 10
+        for number in 1...6 as ClosedRange<UInt64> {
+            for interface in ["eth0", "wlan0", "wlan1"] {
+                host += 1
+                table.note(sighting("10.9.0.\(host)", number, on: interface))
+                let known = try #require(table.choices(by: rules)[address("10.9.0.\(host)")])
+                let expected = beforehand[on(interface, number)] ?? beforehand[on(nil, number)]
+                let comment: Comment = "MAC \(number) on \(interface)"
+                #expect((expected != nil) == known.isKnown, comment)
+                guard let expected else { continue }
+                #expect(expected.choice == known.choice && expected.assigned == known.assigned, comment)
+            }
+        }
+    }
 }

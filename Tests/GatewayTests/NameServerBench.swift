@@ -75,7 +75,7 @@ final class NameBook: Sendable {
 struct TimeOver: Error {}
 
 /// Waits until a descriptor is readable.
-func awaitReadable(_ number: CInt, within time: Interval = .seconds(5)) throws {
+func awaitReadable(_ number: CInt, within time: Interval = .seconds(20)) throws {
     var poller = try Poller()
     try poller.add(number, token: 1, events: .readable)
     var events = [PolledEvent.none]
@@ -89,8 +89,8 @@ struct WrittenResolver: ~Copyable {
     let address: SocketAddress
 
     init() throws {
-        let address = try DatagramSocket.freeAddress(IPAddress(v4: 0x7f00_0001))
-        let datagrams = try DatagramSocket.bind(to: address)
+        let datagrams = try DatagramSocket.bind(to: SocketAddress(Loopback.next(), 0))
+        guard let address = datagrams.localAddress else { throw TimeOver() }
         let listener = try Socket.listen(on: address)
         self.datagrams = datagrams
         self.address = address
@@ -98,7 +98,7 @@ struct WrittenResolver: ~Copyable {
     }
 
     /// The next question over UDP, and whom it is from.
-    func question(within time: Interval = .seconds(5)) throws -> (message: [UInt8], from: SocketAddress) {
+    func question(within time: Interval = .seconds(20)) throws -> (message: [UInt8], from: SocketAddress) {
         try awaitReadable(datagrams.descriptor.number, within: time)
         var bytes = [UInt8](repeating: 0, count: 2000)
         var space = bytes.mutableSpan
@@ -235,7 +235,7 @@ struct NameServerBench: ~Copyable {
 
     func send(_ message: [UInt8]) { _ = client.send(message.span) }
 
-    func receive(within time: Interval = .seconds(5)) throws -> [UInt8] {
+    func receive(within time: Interval = .seconds(20)) throws -> [UInt8] {
         try awaitReadable(client.descriptor.number, within: time)
         var bytes = [UInt8](repeating: 0, count: 65_536)
         var space = bytes.mutableSpan
@@ -287,7 +287,7 @@ struct NameServerBench: ~Copyable {
 extension NameService {
     /// Waits until a counter has this value: they are published at the end of each turn, after the answers.
     func counts(_ expected: Int, _ counter: KeyPath<NameServerCounters, Int>) -> Bool {
-        let deadline = Clock.now() + .seconds(5)
+        let deadline = Clock.now() + .seconds(20)
         while counters[keyPath: counter] != expected, Clock.now() < deadline { usleep(1000) }
         return counters[keyPath: counter] == expected
     }

@@ -191,7 +191,8 @@ struct NameServerForwardingTests {
         for number in 0..<20 {
             #expect(try Bench.code(bench.ask(Bench.query("n\(number).other.test"))) == 2)
         }
-        #expect(Clock.now() - begin < .seconds(1))
+        // Who waited for it would wait two seconds each time.
+        #expect(Clock.now() - begin < .seconds(10))
         #expect(bench.service.resolvers.map(\.isDead) == [true])
         let revived = try DatagramSocket.bind(to: address)
         var isAlive = false
@@ -245,7 +246,7 @@ struct NameServerForwardingTests {
         ask("printer.local", 10)
         ask("a..b", 11)
         try awaitReadable(bell.descriptor.number)
-        let deadline = Clock.now() + .seconds(5)
+        let deadline = Clock.now() + .seconds(20)
         while box.withLock({ $0.count }) < 3, Clock.now() < deadline { try? awaitReadable(bell.descriptor.number) }
         #expect(box.withLock { $0.dropFirst().map(\.result) } == [.failure(.unknownName), .failure(.unknownName)])
     }

@@ -177,7 +177,7 @@ extension WorkerTests {
             var poller = try Poller()
             try poller.add(pair.device.descriptor.number, token: 0, events: .readable)
             var events = [PolledEvent.none]
-            let answers = poller.wait(into: &events, until: Clock.now() + .seconds(5))
+            let answers = poller.wait(into: &events, until: Clock.now() + .seconds(20))
             #expect(answers == 1)
             let box = ReportBox(waking: try WakeUp())
             bench.shared.mailboxes[0].send(.report(box))

@@ -272,7 +272,7 @@ extension LabTests {
             let command = try #require(gone.first?.mend.first)
             #expect(command == "starshipd --config \(lab.configuration)")
             let again = try lab.lab.start(.gateway, ["sh", "-c", lab.shell("exec \(command)")])
-            try again.waitFor("event=ready", within: 15)
+            try again.waitFor("event=ready", within: 60)
             #expect(try lab.faults().isEmpty)
         }
 

@@ -25,7 +25,7 @@ final class EnduranceLab {
         settings.profiles =
             "{ id: \"other\", upstream: \(Daemon.Settings.http(Upstream.tinyproxy.port)), domains: [\"example\"] }"
         settings.more += """
-            health: { url: "http://198.51.100.10/", body: "peer *", interval: "5s", timeout: "1s" }, clock: "trust",
+            health: { url: "http://198.51.100.10/", body: "peer *", interval: "5s", timeout: "4s", slow: "3s" }, clock: "trust",
             """
         change(&settings)
         self.routes = routes
@@ -56,7 +56,7 @@ final class EnduranceLab {
     }
 
     /// Waits for a colour.
-    func becomes(_ colour: String, within seconds: Double = 15) throws -> Bool {
+    func becomes(_ colour: String, within seconds: Double = Lab.patience) throws -> Bool {
         try Lab.wait(seconds) { try self.colour() == colour }
     }
 

@@ -22,8 +22,12 @@ extension LabTests {
             let proxy = try ScriptedProxy(lab, [[.connect, .established, .echo()]])
             let first = try Daemon(lab)
             let open = try lab.startClient(
-                .tunnel, [.pingPong(bytes: 1, count: 1), .pause(1), .send("x"), .receiveEnd(.reset, within: 30)])
-            _ = Lab.wait(0.5) { false }
+                .tunnel,
+                [
+                    .pingPong(bytes: 1, count: 1), .say("carried"), .pause(1), .send("x"),
+                    .receiveEnd(.reset, within: 30),
+                ])
+            try open.waitFor("carried")
             first.program.end(.kill)
             let second = try Daemon(lab)
             let talk = try lab.client(.tunnel, [.pingPong(bytes: 3, count: 3)])
@@ -38,7 +42,7 @@ extension LabTests {
             let lab = try Lab()
             let daemon = try Daemon(lab)
             try lab.run(.gateway, ["ip", "link", "delete", "starship0"])
-            let result = try daemon.program.wait(within: 10)
+            let result = try daemon.program.wait(within: 30)
             #expect(result.status == 1, "\(result.errors)")
             #expect(result.errors.contains("starship0") && result.errors.contains("level=error"))
         }
@@ -51,8 +55,8 @@ extension LabTests {
             let daemon = try Daemon(lab, Daemon.Settings { $0.upstream = Daemon.Settings.http(Upstream.embedded.port) })
             let open = try lab.startClient(
                 .tunnel, to: "198.51.100.14", port: 7000,
-                [.pingPong(bytes: 1, count: 1), .receiveEnd(within: 10)])
-            _ = Lab.wait(1) { false }
+                [.pingPong(bytes: 1, count: 1), .say("carried"), .receiveEnd(within: 30)])
+            try open.waitFor("carried")
             proxy.end(.kill)
             #expect(try Talk.of(open)[0].ended != nil, "the device is told")
             let refused = try lab.client(.tunnel, to: "198.51.100.14", port: 7000, [])

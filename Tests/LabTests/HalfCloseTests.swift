@@ -56,8 +56,9 @@ extension LabTests {
                     ]
                 ])
             let daemon = try Daemon(lab)
-            let talk = try lab.client(
-                way, [.send("GET / HTTP/1.1\r\n\r\n"), .expect("204"), .receiveEnd(.fin)])
+            let talk = try Lab.quick(\.endSeconds, below: 1.15) {
+                try lab.client(way, [.send("GET / HTTP/1.1\r\n\r\n"), .expect("204"), .receiveEnd(.fin)])
+            }
             #expect(talk.problem == nil, "\(daemon.program.errors)")
             #expect((talk.endSeconds ?? 9) < 1.15)
             withExtendedLifetime(proxy) {}
@@ -70,7 +71,9 @@ extension LabTests {
             let proxy = try ScriptedProxy(lab, [[.connect, .established, .close(.fin)]])
             let daemon = try Daemon(lab)
             let before = daemon.descriptors
-            let talk = try lab.client(way, port: 25, [.receiveEnd(.fin)])
+            let talk = try Lab.quick(\.endSeconds, below: 0.3) {
+                try lab.client(way, port: 25, [.receiveEnd(.fin)])
+            }
             #expect(talk.problem == nil, "\(daemon.program.errors)")
             #expect((talk.endSeconds ?? 9) < 0.3)
             let after = try daemon.snapshot(within: 1.5) { $0["flows"] == 0 }
@@ -104,7 +107,9 @@ extension LabTests {
             let proxy = try ScriptedProxy(
                 lab, [[.connect, .established, .sendBytes(1000), .pause(0.05), .close(.reset)]])
             let daemon = try Daemon(lab)
-            let talk = try lab.client(way, [.receiveBytes(1000), .receiveEnd(.reset)])
+            let talk = try Lab.quick(\.endSeconds, below: 0.5) {
+                try lab.client(way, [.receiveBytes(1000), .receiveEnd(.reset)])
+            }
             #expect(talk.problem == nil, "\(daemon.program.errors)")
             #expect((talk.endSeconds ?? 9) < 0.5)
             withExtendedLifetime(proxy) {}
@@ -134,7 +139,7 @@ extension LabTests {
             let daemon = try Daemon(lab, Daemon.Settings { $0.limits = "keepaliveUpstream: \"10s\"" })
             let client = try lab.startClient(.tunnel, port: 5228, [.pause(idle), .send("k"), .receive("K")])
             var sockets = ""
-            let isKept = try Lab.wait(13) {
+            let isKept = try Lab.wait(idle - 1) {
                 sockets = try lab.run(.gateway, ["ss", "-Htno", "state", "established", "dport", "= :8118"]).output
                 return sockets.contains("timer:(keepalive")
             }

@@ -71,9 +71,9 @@ final class HealthLab {
 
     /// Waits for a colour and cause, and says how long it took; nil: it did not come in time.
     func seconds(until expected: String, within limit: Double = HealthLab.patience) throws -> Double? {
-        let start = Date()
-        guard try Lab.wait(limit, until: { try health() == expected }) else { return nil }
-        return Date().timeIntervalSince(start)
+        let watch = Stopwatch()
+        guard try Lab.wait(promised: limit, until: { try health() == expected }) else { return nil }
+        return watch.seconds
     }
 
     // What is done to the way there
@@ -234,7 +234,10 @@ extension LabTests {
 
         @Test("what is no fault of the upstream leaves it green: other hosts, certificates, a page alone (B155)")
         func peace() throws {
-            let lab = try HealthLab(servers: ["198.51.100.10", "198.51.100.11", "198.51.100.12", "198.51.100.13"])
+            // A machine that is busy for a while is no fault of the upstream either.
+            let lab = try HealthLab(
+                timeout: "4s", slow: "3s",
+                servers: ["198.51.100.10", "198.51.100.11", "198.51.100.12", "198.51.100.13"])
             #expect(try lab.seconds(until: "green") != nil)
             // Three rounds, of which nothing shows among the users' flows or in the log.
             usleep(11_000_000)
@@ -263,7 +266,7 @@ extension LabTests {
                 #expect(result.status == 60, "\(result.errors)")
             }
             #expect(
-                Lab.wait(3) { lab.daemon.events("certificate").contains { $0.contains("host=198.51.100.14") } },
+                Lab.wait { lab.daemon.events("certificate").contains { $0.contains("host=198.51.100.14") } },
                 "\(lab.daemon.program.errors.suffix(2000))")
             #expect(try lab.health() == "green")
             // The page's host alone is gone, while users reach three others.
@@ -319,7 +322,7 @@ extension LabTests {
             // It says yes to CONNECT, and noise in the place of the page.
             try push(8106)
             #expect(try isOn(8106))
-            #expect(try Lab.wait(HealthLab.patience) { try isOn(Upstream.tinyproxy.port) }, "\(lab.seen)")
+            #expect(try Lab.wait(promised: HealthLab.patience) { try isOn(Upstream.tinyproxy.port) }, "\(lab.seen)")
             #expect(try lab.seconds(until: "green") != nil, "\(lab.seen)")
             let history = try lab.control("history").output
             #expect(history.contains("is undone"), "\(history)")
@@ -336,18 +339,18 @@ extension LabTests {
             let curl = ["curl", "-sS", "--max-time", "5", "http://198.51.100.10/"]
             #expect(try lab.lab.run(.device, curl).output.hasPrefix("peer 10.78.0.1"))
             lab.killProxy()
-            let red = try tmux.waitFor("● RED  lab", within: HealthLab.patience)
+            let red = try tmux.waitFor("● RED  lab")
             #expect(red.contains { $0.contains("nobody listens at the port of lab") }, "\(red)")
             try tmux.press("2")
             try tmux.waitFor("spare for whom?")
             try tmux.press("a")
-            try tmux.waitFor("GREEN  spare", within: HealthLab.patience)
+            try tmux.waitFor("GREEN  spare")
             #expect(try lab.lab.run(.device, curl).output.hasPrefix("peer 10.78.0.1"))
             #expect(lab.daemon.events("flow").last?.contains("spare") == true, "\(lab.daemon.events("flow"))")
             lab.daemon.program.end(.kill)
-            try tmux.waitFor("NO DAEMON", within: 5)
+            try tmux.waitFor("NO DAEMON")
             try tmux.press("q")
-            let isOver = try Lab.wait(5) { try tmux.property("pane_dead") == "1" }
+            let isOver = try Lab.wait { try tmux.property("pane_dead") == "1" }
             #expect(isOver)
             withExtendedLifetime(second) {}
         }
@@ -359,7 +362,7 @@ extension LabTests {
             #expect(try lab.seconds(until: "green") != nil)
             for _ in 0..<4 {
                 try lab.lab.run(.gateway, ["ip", "link", "set", "wan", "down"])
-                #expect(Lab.wait(2) { lab.seen.hasSuffix(" no_uplink") }, "\(lab.seen)")
+                #expect(Lab.wait(promised: 2) { lab.seen.hasSuffix(" no_uplink") }, "\(lab.seen)")
                 try lab.lab.run(.gateway, ["ip", "link", "set", "wan", "up"])
                 try lab.lab.run(.gateway, ["ip", "route", "replace", "default", "via", "10.77.0.2"])
                 usleep(400_000)
@@ -374,7 +377,7 @@ extension LabTests {
                 oifname eth0 numgen inc mod 3 < 1 drop
                 }
                 """)
-            let felt = Lab.wait(HealthLab.patience) {
+            let felt = Lab.wait(promised: HealthLab.patience) {
                 ["yellow slow", "yellow connect_silent", "yellow proxy_silent", "yellow origin_failing"]
                     .contains(lab.seen) || lab.seen.hasPrefix("red")
             }
@@ -412,7 +415,7 @@ extension LabTests {
             let alive = Date().timeIntervalSince1970
             lab.killProxy()
             let killed = Date().timeIntervalSince1970
-            let result = try load.wait(within: 30)
+            let result = try load.wait(within: 60)
             struct Outcome: Decodable {
                 struct Failure: Decodable {
                     var began: Double
@@ -426,8 +429,9 @@ extension LabTests {
             // Every request that began after the death went well; of those before, the ones under way alone did not.
             let late = outcome.failures.filter { $0.began > killed }
             let early = outcome.failures.filter { $0.ended < alive }
-            #expect(late.isEmpty && early.isEmpty && outcome.good >= 1150, "\(outcome.failures) \(killed)")
-            #expect(Lab.wait(3) { lab.daemon.events("group").contains { $0.contains("chosen=second") } })
+            #expect(outcome.good + outcome.failures.count == 1200 && outcome.good >= 1000)
+            #expect(late.isEmpty && early.isEmpty, "\(outcome.failures) \(killed)")
+            #expect(Lab.wait { lab.daemon.events("group").contains { $0.contains("chosen=second") } })
             let status = try lab.control("status").output
             #expect(status.contains("second"), "\(status)")
             withExtendedLifetime(second) {}
@@ -438,9 +442,9 @@ extension LabTests {
             let members = "{ type: \"group\", members: [\"second\", \"third\"] }"
             let lab = try HealthLab(upstream: members, profiles: Self.group)
             #expect(try lab.seconds(until: "red all_red") != nil, "\(lab.seen)")
-            let start = Date()
+            let start = Stopwatch()
             let result = try lab.lab.run(.device, ["curl", "-sS", "--max-time", "5", "http://198.51.100.10/"])
-            #expect(result.status == 7 && Date().timeIntervalSince(start) < 1, "\(result.errors)")
+            #expect(result.status == 7 && start.seconds < 1, "\(result.errors)")
             #expect(lab.daemon.events("group").contains { $0.contains("has nobody left") })
         }
 
@@ -464,11 +468,11 @@ extension LabTests {
             let lab = try HealthLab(interval: "300s")
             #expect(try lab.seconds(until: "green") != nil)
             lab.killProxy()
-            let died = Date()
+            let died = Stopwatch()
             let curl = ["curl", "-sS", "--max-time", "2", "http://198.51.100.10/"]
             for _ in 0..<3 { _ = try lab.lab.run(.device, curl) }
             #expect(try lab.seconds(until: "red port_closed", within: 2) != nil, "\(lab.seen)")
-            #expect(Date().timeIntervalSince(died) < 4)
+            #expect(died.seconds < 4)
         }
     }
 }

@@ -52,7 +52,7 @@ extension LabTests {
                 }
                 #expect(after["flows"] == 0, "\(after)", sourceLocation: source)
                 #expect(after["buffer_bytes_used"] == 0, "\(after)", sourceLocation: source)
-                _ = Lab.wait(3) { daemon.descriptors <= before }
+                _ = Lab.wait { daemon.descriptors <= before }
                 #expect(daemon.descriptors <= before, sourceLocation: source)
             }
         }

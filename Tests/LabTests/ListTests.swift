@@ -50,13 +50,13 @@ extension LabTests {
             #expect(try routes.page("news.example").hasPrefix(RouteLab.direct))
             #expect(!routes.proxyWasAsked("news.example:80"))
             let (fake, real) = (try routes.address(of: "web.example"), try routes.address(of: "news.example"))
-            let talk = try routes.lab.start(.device, Lab.python(["routes.py", "talk", fake, "20"]))
+            let talk = try routes.lab.start(.device, Lab.python(["routes.py", "talk", fake, "120"]))
             try talk.waitFor("peer")
 
             let answer = try lab.control(
                 "lists", ListLab.device, "--proxied", "news.example", "--direct", "web.example")
             #expect(answer.contains("beside lab until ") && answer.contains("flows: "), "\(answer)")
-            #expect(Lab.wait(4) { talk.output.contains("broken") }, "\(talk.output.suffix(300))")
+            #expect(Lab.wait(promised: 4) { talk.output.contains("broken") }, "\(talk.output.suffix(300))")
             #expect(try routes.page("news.example").hasPrefix(RouteLab.proxied), "\(lab.daemon.program.errors)")
             #expect(routes.proxyWasAsked("news.example:80"))
             #expect(try routes.page("web.example").hasPrefix(RouteLab.direct))
@@ -80,7 +80,7 @@ extension LabTests {
             let routes = lab.routes
             _ = try routes.page("web.example")
             _ = try routes.page("news.example")
-            #expect(Lab.wait(3) { (try? lab.requests(of: "web.example").first?["open"] as? Int) == 0 })
+            #expect(Lab.wait { (try? lab.requests(of: "web.example").first?["open"] as? Int) == 0 })
             let proxied = try #require(try lab.requests(of: "web.example").first)
             #expect(proxied["fate"] as? String == "proxied" && proxied["profile"] as? String == "lab", "\(proxied)")
             #expect((proxied["rule"] as? String)?.hasSuffix(": web.example") == true, "\(proxied)")

@@ -84,7 +84,7 @@ extension LabTests {
             var other = routes.settings()
             other.workers = 2
             try daemon.reload(other)
-            #expect(Lab.wait(5) { (try? routes.page("news.example")) == "\(RouteLab.proxied) news.example" })
+            #expect(Lab.wait { (try? routes.page("news.example")) == "\(RouteLab.proxied) news.example" })
             let all = try lab.run(.gateway, ["ip", "route", "show", "table", "10801"]).output
             #expect(all.contains("default dev starship0"), "\(all)")
             // An interface comes, and with it settings below /proc/sys.
@@ -93,7 +93,7 @@ extension LabTests {
             try lab.run(.gateway, ["nft", "delete", "table", "inet", "starship"])
             try lab.run(.gateway, ["ip", "link", "set", "late0", "up"])
             #expect(
-                Lab.wait(10) {
+                Lab.wait {
                     (try? lab.run(.gateway, ["nft", "list", "table", "inet", "starship"]).status) == 0
                 }, "\(daemon.program.errors)")
             #expect(daemon.events("network").allSatisfy { !$0.contains("level=error") }, "\(daemon.program.errors)")
@@ -129,7 +129,7 @@ extension LabTests {
             #expect(daemon.isRunning)
             // SIGSYS.
             #expect(try Self.inject(lab, daemon, Self.execve) == "ended by signal 31")
-            #expect(try daemon.program.wait(within: 5).status == -31)
+            #expect(try daemon.program.wait(within: 20).status == -31)
         }
 
         @Test("--no-lockdown leaves everything as it was, and is said loudly")
@@ -164,7 +164,7 @@ extension LabTests {
             print("The tools' process takes \(resident) KiB, of which \(own) are memory and the rest files.")
             #expect(own < 2048)
             daemon.program.end(.kill)
-            #expect(Lab.wait(5) { !Self.isRunning(companion) })
+            #expect(Lab.wait { !Self.isRunning(companion) })
             withExtendedLifetime(routes) {}
         }
 
@@ -173,7 +173,7 @@ extension LabTests {
             let (routes, daemon) = try Self.start()
             let companion = try #require(Self.children(of: daemon.program.pid).first)
             kill(companion, SIGKILL)
-            let result = try daemon.program.wait(within: 10)
+            let result = try daemon.program.wait(within: 30)
             #expect(result.status == 1, "\(result.errors)")
             let line = daemon.events("tools").first ?? ""
             #expect(line.contains("level=error") && line.contains("signal 9"), "\(result.errors)")
@@ -223,7 +223,7 @@ extension LabTests {
                 [
                     "setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups",
                 ] + rights + ["\(Lab.binaries)/starshipd", "--config", file.path])
-            try program.waitFor("event=ready", within: 15)
+            try program.waitFor("event=ready", within: 60)
             #expect(program.errors.contains("capabilities=\(words)") && !program.errors.contains("missing="))
             #expect(try Self.states(program.pid, "Seccomp").allSatisfy { $0 == "2" })
             #expect(try Self.states(program.pid, "NoNewPrivs").allSatisfy { $0 == "1" })
@@ -237,7 +237,7 @@ extension LabTests {
             ])
             #expect(talk.problem == nil && talk.data?.last == "T", "\(program.errors)")
             program.signal(.terminate)
-            #expect(try program.wait(within: 10).status == 0)
+            #expect(try program.wait(within: 30).status == 0)
             withExtendedLifetime(proxy) {}
         }
     }

@@ -8,7 +8,7 @@ extension LabTests {
     @Suite("kernel routes follow the machine")
     struct NetworkEventTests {
         private func reaches(_ driver: NetworkDriver, _ lab: Lab, _ host: String) -> Bool {
-            Lab.wait(5) {
+            Lab.wait {
                 _ = try? lab.run(.device, ["ping", "-c", "1", "-W", "1", host])
                 return driver.lines("packet ").contains { $0.contains("> \(host) icmp") }
             }
@@ -30,15 +30,15 @@ extension LabTests {
                 "ip link set late0 name lan; ip link set lan up; ip address add 10.9.0.1/24 dev lan; ip address add fd00:9::1/64 dev lan nodad"
             )
             #expect(reaches(driver, lab, "198.51.100.10"))
-            #expect(Lab.wait(5) { driver.lines("done: sysctl net/ipv4/conf/lan/rp_filter=2").count == 1 })
+            #expect(Lab.wait { driver.lines("done: sysctl net/ipv4/conf/lan/rp_filter=2").count == 1 })
 
             try lab.shell(.gateway, "ip address add 10.8.0.1/24 dev lan; ip address del 10.9.0.1/24 dev lan")
             #expect(
-                Lab.wait(5) {
+                Lab.wait {
                     driver.lines("done: ").contains { $0.contains("route replace throw 10.8.0.0/24 table 10801") }
                 })
             #expect(
-                Lab.wait(5) {
+                Lab.wait {
                     driver.lines("done: ").contains { $0.contains("route del throw 10.9.0.0/24 table 10801") }
                 })
             try lab.shell(
@@ -65,7 +65,7 @@ extension LabTests {
             if command.hasPrefix("sysctl") {
                 try lab.shell(.gateway, "ip address add 192.0.2.1/32 dev lo; ip address del 192.0.2.1/32 dev lo")
             }
-            let isBack = try Lab.wait(5) { withoutNumbers(try lab.listings()) == withoutNumbers(before) }
+            let isBack = try Lab.wait(promised: 5) { withoutNumbers(try lab.listings()) == withoutNumbers(before) }
             #expect(isBack, "\(command)\n\(driver.program.output.suffix(1000))")
             #expect(reaches(driver, lab, "198.51.100.10"))
         }
@@ -82,7 +82,7 @@ extension LabTests {
             let driver = try NetworkDriver(lab, "setup gateway\nlan lan names\n")
             #expect(driver.hasNotice("no default route"))
             try lab.shell(.gateway, "ip route add default via 10.77.0.2")
-            #expect(Lab.wait(5) { driver.lines("done: nft").count == 2 })
+            #expect(Lab.wait { driver.lines("done: nft").count == 2 })
             #expect(try lab.run(.device, ["ping", "-c", "1", "-W", "2", "198.51.100.10"]).status == 0)
             #expect(try lab.shell(.gateway, "nft list chain inet starship uplink").contains("oifname \"wan\""))
         }
@@ -140,7 +140,7 @@ extension LabTests {
                 .device,
                 "ping -c 1 10.9.0.1; ip address add 10.9.0.44/24 dev eth0; ping -c 1 -W 1 -I 10.9.0.44 10.9.0.1")
             #expect(
-                Lab.wait(5) { driver.lines("done: ").contains { $0.contains("from 10.9.0.44 iif lan goto 10819") } })
+                Lab.wait { driver.lines("done: ").contains { $0.contains("from 10.9.0.44 iif lan goto 10819") } })
         }
     }
 }

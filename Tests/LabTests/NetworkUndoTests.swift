@@ -39,6 +39,22 @@ extension LabTests {
             #expect(try lab.listings() == before)
         }
 
+        @Test("two gateways' networks on one machine are each taken back by their own, whatever happens to the other")
+        func twoAtATime() throws {
+            let (first, second) = (try freshLab(), try Lab())
+            let before = (try first.listings(), try second.listings())
+            let settings = Daemon.Settings { $0.network = "setup: \"gateway\", lan: [\"lan\"]" }
+            let killed = try Daemon(first, settings, routed: false)
+            let stopped = try Daemon(second, settings, routed: false)
+            killed.program.end(.kill)
+            #expect(try stopped.stop() == 0)
+            #expect(try second.listings() == before.1)
+            #expect(try first.listings() != before.0)
+            let cleanup = try first.run(.gateway, ["\(Lab.binaries)/starshipd", "cleanup"])
+            #expect(cleanup.status == 0, "\(cleanup)")
+            #expect(try first.listings() == before.0)
+        }
+
         @Test("after kill -9, a second start and a stop everything is as before the first (B190)", arguments: plans)
         func startsAfterAKill(plan: String) throws {
             let lab = try freshLab()

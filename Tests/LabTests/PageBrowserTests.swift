@@ -54,7 +54,7 @@ extension LabTests {
             #expect(walk.texts[3].contains("Profile\nReader") && walk.texts[3].contains("this phone, "))
             #expect(walk.texts[4].hasPrefix(RouteLab.proxied))
             #expect(lab.routes.proxyWasAsked("news.example:80") && !lab.routes.proxyWasAsked("shop.example:80"))
-            #expect(Lab.wait(3) { lab.readerWasAsked("shop.example") }, "\(lab.reader?.output ?? "")")
+            #expect(Lab.wait { lab.readerWasAsked("shop.example") }, "\(lab.reader?.output ?? "")")
             #expect(!lab.readerWasAsked("news.example"))
 
             let asking = walk.texts[5]
@@ -76,13 +76,14 @@ extension LabTests {
                 press Switch this phone to Nobody there
                 open http://web.example/
                 open \(PageLab.page)/
-                wait 6
+                until Does not work: Nobody there
+                until No good request yet
                 \(PageLab.survey)
                 text
                 no-script
                 press Try again for this phone
-                wait 1
                 open \(PageLab.page)/
+                again Does not work: Nobody there
                 \(PageLab.survey)
                 text
                 """)
@@ -116,13 +117,10 @@ extension LabTests {
                 names: ["rebound.example=10.9.0.1"],
                 """
                 open http://stream.example/
-                wait 1
-                answers
-                frames
-                wait 1
+                answers 28 \(PageLab.page)/
+                frames 2
                 open http://stream.example/form
-                wait 2
-                answers
+                answers 1 \(PageLab.page)/
                 open http://rebound.example/
                 post http://rebound.example/switch \(fields)
                 answers

@@ -89,7 +89,7 @@ extension LabTests {
             #expect(stays.texts[0].contains("news.example") && stays.texts[1].hasPrefix("peer "), "\(stays.texts)")
             #expect(whistle.output.contains("GET http://shop.example/"))
             let words = talk.output.split(separator: "\n").count
-            #expect(Lab.wait(3) { talk.output.split(separator: "\n").count > words + 5 })
+            #expect(Lab.wait { talk.output.split(separator: "\n").count > words + 5 })
             #expect(talk.isRunning && !talk.output.contains("broken"))
             let history = try lab.history()
             #expect(history[0].hasPrefix("device ") && history[0].hasSuffix("is handed over"), "\(history)")

@@ -46,7 +46,7 @@ struct PageLab {
             more: """
                 clock: "trust", gateway: "lab-1",
                 page: { viewers: ["10.9.0.0/24"] }, adhoc: { from: ["10.9.0.0/24"] },
-                health: { url: "http://198.51.100.10/", body: "peer *", interval: "5s", timeout: "1s" },
+                health: { url: "http://198.51.100.10/", body: "peer *", interval: "5s", timeout: "4s", slow: "3s" },
                 """)
         settings.isProbed = true
         if hasReader {
@@ -243,7 +243,7 @@ struct PageLab {
     /// A talk of the other device that goes on until somebody ends it.
     func talk() throws -> LabProgram {
         let program = try lab.start(
-            .tablet, Lab.python(["routes.py", "talk", try routes.address(of: "socket.example"), "60"]))
+            .tablet, Lab.python(["routes.py", "talk", try routes.address(of: "socket.example"), "300"]))
         try program.waitFor("peer")
         return program
     }
@@ -251,7 +251,7 @@ struct PageLab {
     /// The other device's connection has gone on, and its next one goes through the proxy of all.
     func expectUntouched(_ talk: LabProgram, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let words = talk.output.split(separator: "\n").count
-        let goesOn = Lab.wait(3) { talk.output.split(separator: "\n").count > words + 5 }
+        let goesOn = Lab.wait { talk.output.split(separator: "\n").count > words + 5 }
         #expect(goesOn, "\(talk.output.suffix(200))", sourceLocation: sourceLocation)
         #expect(talk.isRunning && !talk.output.contains("broken"), sourceLocation: sourceLocation)
         let shown = try browse(on: .tablet, "open http://web.example/\ntext").texts[0]

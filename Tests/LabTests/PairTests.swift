@@ -103,7 +103,7 @@ private struct PairLab {
     }
 
     /// Waits until a gateway has heard everything from its peer, and its peer lacks nothing.
-    func isSynchronised(_ place: Lab.Place, within seconds: Double = 20) throws -> Bool {
+    func isSynchronised(_ place: Lab.Place, within seconds: Double = 40) throws -> Bool {
         try Lab.wait(seconds) {
             let status = try api(place, "GET", "/v1/status")
             return status.contains("\"synchronised\":true") && status.contains("\"behind\":0")
@@ -132,7 +132,7 @@ private struct PairLab {
     func isServedBySquid() throws -> Bool {
         let before = squidLines
         guard try page() else { return false }
-        return Lab.wait(5) { squidLines > before }
+        return Lab.wait { squidLines > before }
     }
 
     func setLink(_ name: String, _ state: String) throws {
@@ -158,14 +158,14 @@ extension LabTests {
             #expect(use.status == 0, "\(use)")
             #expect(try pair.isServedBySquid())
             #expect(
-                try Lab.wait(5) {
+                try Lab.wait {
                     let history = try pair.api(.second, "GET", "/v1/history")
                     return history.contains("\"by\":\"lab-1\",\"how\":\"peer\"") && history.contains("uses squid")
                 })
 
             // The process.
             first.end(.kill)
-            #expect(try Lab.wait(3) { try pair.hasAddress(.second) }, "\(backup.errors.suffix(2000))")
+            #expect(try Lab.wait(promised: 3) { try pair.hasAddress(.second) }, "\(backup.errors.suffix(2000))")
             #expect(try pair.isServedBySquid())
             #expect(second.errors.contains("profile=squid"), "it was the second one that carried it")
 
@@ -182,7 +182,7 @@ extension LabTests {
 
             // The link.
             try pair.setLink("lan-gateway", "down")
-            #expect(try Lab.wait(3) { try pair.hasAddress(.second) }, "\(backup.errors.suffix(2000))")
+            #expect(try Lab.wait(promised: 3) { try pair.hasAddress(.second) }, "\(backup.errors.suffix(2000))")
             #expect(try pair.isServedBySquid())
             let status = try pair.control(.second, "status")
             #expect(status.output.contains("lab-1 (10.9.0.4:10801)"), "\(status)")

@@ -62,19 +62,19 @@ extension LabTests {
                 "dead.json5",
                 "{ profiles: [{ id: \"dead\", upstream: { type: \"http\", host: \"10.77.0.2\", port: 9 } }], active: \"dead\" }"
             )
-            let result = try push.control("push", file, "--confirm", "5")
+            let result = try push.control("push", file, "--confirm", "10")
             #expect(result.status == 0, "\(result)")
             #expect(try push.api("call", push.socket, "GET", "/v1/status").contains("\"id\":\"dead\""))
             sleep(3)
             #expect(try push.api("call", push.socket, "GET", "/v1/status").contains("\"id\":\"dead\""))
             #expect(
-                try Lab.wait(4) {
+                try Lab.wait(promised: 9) {
                     try push.api("call", push.socket, "GET", "/v1/status").contains("\"profile\":{\"id\":\"lab\"")
                 })
             // Without a confirmation the trial alone decides: TCP to port 9 is refused.
             #expect(try push.control("push", file).status == 0)
             #expect(
-                try Lab.wait(5) {
+                try Lab.wait {
                     try push.api("call", push.socket, "GET", "/v1/status").contains("\"profile\":{\"id\":\"lab\"")
                 })
             #expect(push.daemon.events("trial").contains { $0.contains("profile=dead") })
@@ -94,13 +94,15 @@ extension LabTests {
                 let history = try JSONDecoder().decode(History.self, from: Data(text.utf8))
                 #expect(history.current == last || history.current == last + 1, "\(last) \(said)")
                 let pushes = try lab.start(.gateway, Lab.python(["api.py", "push", socket, "8"]))
-                usleep(UInt32.random(in: 0..<250_000, using: &random))
+                try pushes.waitFor("pushing", within: 20)
+                usleep(UInt32.random(in: 0..<150_000, using: &random))
                 daemon.program.signal(.kill)
-                _ = try daemon.program.wait(within: 5)
-                _ = try pushes.wait(within: 10)
+                _ = try daemon.program.wait(within: 20)
+                _ = try pushes.wait(within: 20)
                 let done = pushes.output.split(separator: "\n").last?.split(separator: " ").first.flatMap { Int($0) }
                 last = done ?? history.current
             }
+            #expect(last > 0, "no push came through")
         }
 
         private struct History: Decodable { var current: Int }
@@ -113,7 +115,7 @@ extension LabTests {
                 .gateway, Lab.python(["api.py", "knock", Lab.socksAddress, "\(Lab.socksPort)", "4"]))
             try clients.waitFor("knocking")
             for _ in 0..<20 { #expect(try push.control("reload").status == 0) }
-            let answer = try clients.wait(within: 10)
+            let answer = try clients.wait(within: 30)
             #expect(answer.output.contains(" 0 refused"), "\(answer.output)")
             let squatter = try push.lab.start(
                 .gateway,

@@ -28,7 +28,7 @@ private final class MemoryGroup {
     deinit {
         // The kernel lets go of a group a moment after its last process.
         let path = path
-        _ = Lab.wait(5) { unsafe rmdir(path) == 0 }
+        _ = Lab.wait { unsafe rmdir(path) == 0 }
     }
 
     static let isPossible = MemoryGroup(limit: 64 << 20) != nil
@@ -74,8 +74,8 @@ extension LabTests {
             let result = try holding.wait(within: 30)
             #expect(result.output.contains("\"refused\""), "\(result.output)")
             #expect(try daemon.snapshot(within: 10) { $0["flows"] == 0 }["flows"] == 0)
-            #expect(try Lab.wait(5) { try endurance.pageComes() })
-            #expect(Lab.wait(5) { daemon.descriptors <= before + 2 })
+            #expect(try Lab.wait { try endurance.pageComes() })
+            #expect(Lab.wait { daemon.descriptors <= before + 2 })
             // The switch has been kept.
             daemon.program.end(.kill)
             try endurance.restart()

@@ -27,7 +27,7 @@ extension LabTests {
             let routes = try RouteLab()
             let daemon = try routes.start(routes.settings())
             let fake = try routes.address(of: "web.example")
-            let held = try routes.lab.start(.device, Lab.python(["routes.py", "talk", fake, "20"]))
+            let held = try routes.lab.start(.device, Lab.python(["routes.py", "talk", fake, "120"]))
             try held.waitFor(RouteLab.proxied)
             daemon.program.end(.kill)
             // The ends of its own connections leave first.
@@ -103,7 +103,7 @@ extension LabTests {
             let echo = try routes.lab.start(.gateway, Lab.python(["network.py", "serve", "2222"]))
             try echo.waitFor("ready")
             let session = try routes.lab.start(
-                .origin, Lab.python(["network.py", "session", "10.77.0.1", "2222", "60"]))
+                .origin, Lab.python(["network.py", "session", "10.77.0.1", "2222", "120"]))
             try session.waitFor("5\n")
             var settings = routes.settings("web.example")
             settings.network = "setup: \"host\""
@@ -122,7 +122,7 @@ extension LabTests {
             #expect(try daemon.stop() == 0)
             expectSame(try routes.listing(), before)
             let count = session.output.split(separator: "\n").count
-            #expect(Lab.wait(3) { session.output.split(separator: "\n").count > count + 10 })
+            #expect(Lab.wait { session.output.split(separator: "\n").count > count + 10 })
         }
     }
 }

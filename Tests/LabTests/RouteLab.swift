@@ -77,10 +77,12 @@ struct RouteLab {
             return [snapshot["counters.flows_opened"], snapshot["counters.packets_written"]]
         }
         var seen = try read()
-        for _ in 0..<20 {
+        var quiet = 0
+        // A busy machine may leave a flow's last words for a while; then nothing happens for as long either.
+        for _ in 0..<100 where quiet < 4 {
             usleep(150_000)
             let now = try read()
-            if now == seen { break }
+            quiet = now == seen ? quiet + 1 : 0
             seen = now
         }
         return seen

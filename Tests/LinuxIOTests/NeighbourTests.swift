@@ -37,6 +37,35 @@ import Testing
         #expect(known == Set(found.0.map(\.address)))
     }
 
+    @Test("one neighbour is asked for by its address, and only one on a link of ours whose address somebody has")
+    func question() throws {
+        let (found, after) = try Namespace.run {
+            try Self.makePair()
+            let question = try NeighbourQuestion()
+            try Namespace.ip("neigh add 10.9.0.40 lladdr 02:00:00:00:00:99 nud stale dev lan")
+            try Namespace.ip("neigh add 2001:db8:9::40 lladdr 02:00:00:00:00:98 nud reachable router dev lan")
+            try Namespace.ip("neigh add 10.9.0.43 nud failed dev lan")
+            try Namespace.ip("neigh add fe80::40 lladdr 02:00:00:00:00:99 nud reachable dev lan")
+            // The address of a machine behind a router is nobody's on the link, whatever the table has.
+            try Namespace.ip("route add 192.0.2.0/24 via 10.9.0.40")
+            try Namespace.ip("neigh add 192.0.2.7 lladdr 02:00:00:00:00:99 nud reachable dev lan")
+            let texts = [
+                "10.9.0.40", "2001:db8:9::40", "10.9.0.43", "10.9.0.41", "192.0.2.7", "10.9.0.1", "fe80::40",
+                "203.0.113.5", "ff02::1",
+            ]
+            let found = texts.map { text in IPAddress(parsing: text).flatMap { question.ask($0) } }
+            try Namespace.ip("link set lan down")
+            try Namespace.ip("link set lan name wlan7")
+            try Namespace.ip("link set wlan7 up")
+            try Namespace.ip("neigh replace 10.9.0.40 lladdr 02:00:00:00:00:98 nud reachable dev wlan7")
+            return (found, IPAddress(parsing: "10.9.0.40").flatMap { question.ask($0) })
+        }
+        #expect(found[0]?.hardware == Self.mac && found[0]?.interface == "lan" && found[0]?.state == .stale)
+        #expect(found[1]?.hardware.bits == 0x0200_0000_0098 && found[1]?.isRouter == true)
+        #expect(found[2...].allSatisfy { $0 == nil }, "\(found)")
+        #expect(after?.hardware.bits == 0x0200_0000_0098 && after?.interface == "wlan7")
+    }
+
     @Test("news come one by one, as ip neigh makes them, and a new interface has its name")
     func news() throws {
         let news = try Namespace.run {
@@ -53,7 +82,7 @@ import Testing
             try Namespace.ip("link set wlan7 up")
             try Namespace.ip("neigh add 10.9.0.41 lladdr 02:00:00:00:00:99 nud reachable dev wlan7")
             var events = [PolledEvent](repeating: .none, count: 4)
-            let count = poller.wait(into: &events, until: Clock.now() + .seconds(5))
+            let count = poller.wait(into: &events, until: Clock.now() + .seconds(20))
             guard count == 1, events[0].token == 7 else { return [] as [NeighbourNews] }
             return monitor.news().filter { news in
                 guard case .found(let neighbour) = news else { return true }
@@ -86,7 +115,7 @@ import Testing
             for host in [2, 3] as [UInt32] {
                 _ = socket.send([1].span, to: SocketAddress(IPAddress(v4: 0x0a09_0000 + host), 9))
             }
-            let end = Clock.now() + .seconds(5)
+            let end = Clock.now() + .seconds(20)
             var seen: [NeighbourNews] = []
             while Clock.now() < end, !seen.contains(where: Self.isPeer) {
                 seen += monitor.news()

@@ -36,7 +36,7 @@ struct PollerTests {
         try poller.add(pair.first.descriptor.number, token: 1, events: .peerFinished)
         pair.second.shutdownSend()
         var events = [PolledEvent.none]
-        let count = poller.wait(into: &events, until: Clock.now() + .seconds(5))
+        let count = poller.wait(into: &events, until: Clock.now() + .seconds(20))
         #expect(count == 1)
         #expect(events[0].hungUp && !events[0].readable)
     }
@@ -87,7 +87,7 @@ struct PollerTests {
             for _ in 0..<3 { wakeUp.wake() }
         }
         var events = [PolledEvent.none]
-        let woken = poller.wait(into: &events, until: Clock.now() + .seconds(5))
+        let woken = poller.wait(into: &events, until: Clock.now() + .seconds(20))
         thread.join()
         wakeUp.clear()
         let silent = poller.wait(into: &events, until: Clock.now())

@@ -29,7 +29,7 @@ struct TunnelQueueTests {
         var poller = try Poller()
         try poller.add(queue.descriptor.number, token: 1, events: .readable)
         var events = [PolledEvent.none]
-        let deadline = Clock.now() + .seconds(5)
+        let deadline = Clock.now() + .seconds(20)
         while poller.wait(into: &events, until: deadline) > 0 {
             guard case .packet(let count) = queue.read(into: &buffer) else { continue }
             let start = queue.hasVirtioHeader ? TunnelQueue.virtioHeaderLength : 0
@@ -112,7 +112,7 @@ struct TunnelQueueTests {
             try poller.add(queue.descriptor.number, token: 7, events: .readable)
             try Namespace.ip("link del dut")
             var events = [PolledEvent.none]
-            let woken = poller.wait(into: &events, until: Clock.now() + .seconds(5))
+            let woken = poller.wait(into: &events, until: Clock.now() + .seconds(20))
             return (woken, queue.read(into: &buffer), queue.write(([UInt8](repeating: 0, count: 12)).span))
         }
         #expect(woken == 1)

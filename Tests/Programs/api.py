@@ -5,7 +5,7 @@
     api.py switches SOCKET COUNT SOCKS A B       switches COUNT times under load; prints what was seen
     api.py quick SOCKET COUNT SOCKS ECHO         holds COUNT flows open and times a switch; prints milliseconds
     api.py knock HOST PORT SECONDS               connects all the time; prints how many were refused
-    api.py push SOCKET COUNT                     pushes COUNT times, each another port; prints each revision
+    api.py push SOCKET COUNT                     pushes COUNT times, each another port; prints "pushing", and each revision
     api.py sign GATEWAY KEY FILE HOST PORT METHOD PATH BODY   a signed request, as openssl signs it
 """
 
@@ -181,6 +181,7 @@ def knock(address, port, seconds):
 
 
 def push(path, count):
+    print("pushing", flush=True)
     for number in range(int(count)):
         body = {"upstream": {**HTTP, "port": 1000 + number}}
         try:

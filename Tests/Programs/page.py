@@ -28,8 +28,9 @@ device's resolver for. Commands:
     axe FILE           what axe-core (its script) finds wrong:         ["rule: element", …]
     photo FILE         a picture of the whole page (PNG)
     wait SECONDS       lets the page go on
-    answers            what has come since the last time:              ["POST URL 403", …]
-    frames             the frames that show nothing but an error:      [URL, …]
+    answers [COUNT URL]  what has come since the last time, once there are COUNT answers of URLs that begin so:
+                                                                       ["POST URL 403", …]
+    frames [COUNT]     the frames that show nothing but an error, once there are so many:  [URL, …]
 """
 
 import base64
@@ -44,7 +45,8 @@ import sys
 import time
 import urllib.parse
 
-PATIENCE = 15
+# A phone shows a page at once; a machine that is busy with other tests takes its time.
+PATIENCE = 40
 # A page on the Internet may well ask an address of a LAN: that is what the page has to bear.
 OPEN = "LocalNetworkAccessChecks,PrivateNetworkAccessRespectPreflightResults,BlockInsecurePrivateNetworkRequests"
 FIND = """(() => {
@@ -75,6 +77,9 @@ SOURCE = """fetch(PLACE, { cache: "no-store" }).then(async answer => {
     const octets = new Uint8Array(await answer.arrayBuffer());
     return { type: answer.headers.get("Content-Type"), base64: btoa(String.fromCharCode(...octets)) };
 })"""
+
+# How the browser says that the page which was asked is gone.
+LEAVING = "navigated or closed", "context was destroyed", "Cannot find context"
 
 POST = """fetch(PLACE, { method: "POST", body: new URLSearchParams(FIELDS) }).then(answer => answer.status)"""
 
@@ -169,8 +174,16 @@ class Browser:
                 self.status = values["response"]["status"]
         self.events.append(event)
 
-    def run(self, script):
-        found = self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+    def run(self, script, once=False):
+        """What a script gives; of a page that is just leaving the next one is asked, unless the script changes something."""
+        for attempt in range(20):
+            try:
+                found = self.ask("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+                break
+            except RuntimeError as error:
+                if once or attempt == 19 or not any(words in str(error) for words in LEAVING):
+                    raise
+                self.wait(0.2)
         if "exceptionDetails" in found:
             raise RuntimeError(str(found["exceptionDetails"])[:1000])
         return found["result"].get("value")
@@ -244,11 +257,11 @@ class Browser:
         return self.run("document.body.innerText")
 
     def source(self, url):
-        return self.run(SOURCE.replace("PLACE", json.dumps(url)))
+        return self.run(SOURCE.replace("PLACE", json.dumps(url)), once=True)
 
     def post(self, words):
         url, fields = words.split(" ", 1)
-        return self.run(POST.replace("PLACE", json.dumps(url)).replace("FIELDS", json.dumps(fields)))
+        return self.run(POST.replace("PLACE", json.dumps(url)).replace("FIELDS", json.dumps(fields)), once=True)
 
     def look(self, _):
         return self.run(LOOK)
@@ -275,22 +288,40 @@ class Browser:
     def colours(self, value):
         self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": value}])
 
-    def answers(self, _):
-        self.wait(0.2)
-        seen = [f"{asked} {status}" for request, all_asked in self.requests.items()
-                for asked, status in zip(all_asked, self.statuses[request])]
+    def answers(self, words):
+        count, _, start = words.partition(" ")
+        seen = self.enough(int(count or 0), self.answered, lambda answer: answer.partition(" ")[2].startswith(start))
         self.requests.clear()
         self.statuses.clear()
         return seen
 
-    def frames(self, _):
+    def answered(self):
+        return [f"{asked} {status}" for request, all_asked in self.requests.items()
+                for asked, status in zip(all_asked, self.statuses[request])]
+
+    def frames(self, count):
+        return self.enough(int(count or 0), self.broken_frames)
+
+    def broken_frames(self):
         children = self.ask("Page.getFrameTree")["frameTree"].get("childFrames", [])
         return [child["frame"]["unreachableUrl"] for child in children if child["frame"].get("unreachableUrl")]
 
+    def enough(self, count, look, counts=lambda _: True):
+        """Looks until so much is there that counts, and a moment longer, for what there should not be."""
+        deadline = time.monotonic() + PATIENCE
+        while sum(map(counts, look())) < count and time.monotonic() < deadline:
+            self.wait(0.2)
+        self.wait(0.5)
+        return look()
+
     def wait(self, seconds):
-        # A page without JavaScript has no timers.
-        time.sleep(float(seconds))
-        self.run("0")
+        # What the browser says meanwhile is heard; the page is not asked for anything, because it may be leaving.
+        deadline = time.monotonic() + float(seconds)
+        while time.monotonic() < deadline:
+            try:
+                self.note(self.read(deadline))
+            except TimeoutError:
+                return
 
     def close(self):
         self.session = None

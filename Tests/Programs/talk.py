@@ -173,6 +173,9 @@ class Side:
         self.about["median"] = times[len(times) // 2]
         self.about["p99"] = times[len(times) * 99 // 100]
 
+    def say(self, step):
+        print(step["text"], file=sys.stderr, flush=True)
+
     def half_close(self, step):
         self.connection.shutdown(socket.SHUT_WR)
 
@@ -185,7 +188,7 @@ class Side:
         names = {
             "expect": self.expect, "receive": self.receive, "receiveBytes": self.receive_bytes,
             "receiveEnd": self.receive_end, "send": self.send, "sendBytes": self.send_bytes, "pause": self.pause,
-            "drip": self.drip, "echo": self.echo, "pingPong": self.ping_pong, "halfClose": self.half_close,
+            "drip": self.drip, "say": self.say, "echo": self.echo, "pingPong": self.ping_pong, "halfClose": self.half_close,
             "close": self.close,
         }
         try:

@@ -151,6 +151,19 @@ import Testing
         unsafe unlink(file(4, in: scratch))
     }
 
+    @Test("what was not finished when the program was killed takes no number: the next revision is the next one")
+    func unfinishedTakesNoNumber() throws {
+        let scratch = try Scratch()
+        defer { Self.clean(scratch) }
+        _ = try Self.store(2, in: scratch)
+        let whole = try Scratch.bytes(Self.file(2, in: scratch))
+        try Scratch.put(Array(whole.dropLast(3)), scratch.path("lab/lab-000003.new"))
+        var revisions = try Self.reopen(scratch.directory)
+        let (current, next) = (revisions.current?.number, revisions.next)
+        #expect(current == 2 && next == 3)
+        try Self.append(3, to: &revisions)
+    }
+
     @Test func filesThatAreNoneOfOursAreSetAside() throws {
         let scratch = try Scratch()
         defer { Self.clean(scratch) }

@@ -44,12 +44,12 @@ public struct Step: Encodable, Sendable {
     }
 
     /// Reads a head to its blank line; it must match a regular expression.
-    public static func expect(_ pattern: String, within: Double = 10) -> Step {
+    public static func expect(_ pattern: String, within: Double = 30) -> Step {
         Step("expect", ["pattern": pattern], ["within": within])
     }
 
     /// Reads exactly these bytes.
-    public static func receive(_ text: String, within: Double = 10) -> Step {
+    public static func receive(_ text: String, within: Double = 30) -> Step {
         Step("receive", ["text": text], ["within": within])
     }
 
@@ -64,7 +64,7 @@ public struct Step: Encodable, Sendable {
     }
 
     /// Reads to the end of the stream, which must be of that kind.
-    public static func receiveEnd(_ how: End? = nil, within: Double = 10) -> Step {
+    public static func receiveEnd(_ how: End? = nil, within: Double = 30) -> Step {
         Step("receiveEnd", how.map { ["how": $0.rawValue] } ?? [:], ["within": within])
     }
 
@@ -92,6 +92,9 @@ public struct Step: Encodable, Sendable {
     public static func pingPong(bytes: Int, count: Int, gap: Double = 0) -> Step {
         Step("pingPong", [:], ["bytes": Double(bytes), "count": Double(count), "gap": gap])
     }
+
+    /// Has the program print a text on standard error (`LabProgram.waitFor`).
+    public static func say(_ text: String) -> Step { Step("say", ["text": text]) }
 
     public static let halfClose = Step("halfClose")
     public static func close(_ how: End) -> Step { Step("close", ["how": how.rawValue]) }
@@ -141,7 +144,7 @@ public struct ScriptedProxy {
     public var talks: [Talk] { get throws { try Talk.read(program.output) } }
 
     /// Waits until so many connections have ended, and returns what was seen on them.
-    public func finished(_ count: Int = 1, within seconds: Double = 15) throws -> [Talk] {
+    public func finished(_ count: Int = 1, within seconds: Double = 30) throws -> [Talk] {
         guard try Lab.wait(seconds, until: { try talks.count >= count }) else {
             throw LabError("of \(count) connections \(try talks.count) had ended at the proxy: \(program.errors)")
         }

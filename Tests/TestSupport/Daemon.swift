@@ -64,7 +64,7 @@ public final class Daemon {
     public init(_ lab: Lab, _ settings: Settings = Settings(), routed: Bool = true) throws {
         self.lab = lab
         program = try Self.launch(lab, settings)
-        try program.waitFor("event=ready", within: 15)
+        try program.waitFor("event=ready", within: 60)
         if routed { try lab.route() }
     }
 
@@ -94,7 +94,7 @@ public final class Daemon {
         let before = events(event).count
         try Self.write(settings, lab)
         program.signal(.hangUp)
-        guard Lab.wait(5, until: { events(event).count > before }) else {
+        guard Lab.wait(until: { events(event).count > before }) else {
             throw LabError("no event=\(event) came: \(program.errors.suffix(2000))")
         }
     }
@@ -107,7 +107,7 @@ public final class Daemon {
     }
 
     /// Waits for a flow that ended, with all of these texts in its line.
-    public func flow(with texts: [String], within seconds: Double = 5) -> Bool {
+    public func flow(with texts: [String], within seconds: Double = Lab.patience) -> Bool {
         Lab.wait(seconds) { events("flow").contains { line in texts.allSatisfy { line.contains($0) } } }
     }
 
@@ -117,7 +117,7 @@ public final class Daemon {
     public func snapshot() throws -> Snapshot {
         let before = snapshots.count
         program.signal(.userSignal)
-        guard Lab.wait(5, until: { snapshots.count > before }), let line = snapshots.last else {
+        guard Lab.wait(until: { snapshots.count > before }), let line = snapshots.last else {
             throw LabError("no snapshot came: \(program.errors.suffix(2000))")
         }
         return try Snapshot(line)
@@ -125,10 +125,10 @@ public final class Daemon {
 
     private var snapshots: [Substring] { program.errors.split(separator: "\n").filter { $0.hasPrefix("{") } }
 
-    /// Waits until a snapshot satisfies a condition; returns the last one.
+    /// Waits until a snapshot satisfies a condition, which has that time as a promised one; returns the last one.
     public func snapshot(within seconds: Double, until holds: (Snapshot) -> Bool) throws -> Snapshot {
         var last = try snapshot()
-        _ = try Lab.wait(seconds) {
+        _ = try Lab.wait(promised: seconds) {
             if holds(last) { return true }
             usleep(50_000)
             last = try snapshot()
@@ -163,7 +163,7 @@ public final class Daemon {
     }
 
     /// Ends it by SIGTERM, and returns its exit status.
-    public func stop(within seconds: Double = 10) throws -> Int32 {
+    public func stop(within seconds: Double = 30) throws -> Int32 {
         program.signal(.terminate)
         return try program.wait(within: seconds).status
     }

@@ -53,6 +53,9 @@ public final class Lab {
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         // The proxies run as users of their own and read files here.
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory.path)
+        for own in [Self.runDirectory, "\(directory.path)/run-gateway", "\(directory.path)/run-second"] {
+            try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+        }
         keeperInput = Pipe()
         // No other child may hold the end whose closing tells the keeper that we are gone.
         _ = fcntl(keeperInput.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
@@ -66,20 +69,31 @@ public final class Lab {
 
     deinit {
         try? keeperInput.fileHandleForWriting.close()
-        _ = Self.wait(10) { !keeper.isRunning() }
+        _ = Self.wait(30) { !keeper.isRunning() }
         try? FileManager.default.removeItem(at: directory)
     }
 
     /// Starts a program in a namespace.
     public func start(_ place: Place, _ arguments: [String], input: String? = nil) throws -> LabProgram {
-        let inside = ["ip", "netns", "exec", "\(name)-\(place.rawValue)"] + arguments
-        return try LabProgram(inside, input: input, in: directory, environment: environment)
+        let inside = ["ip", "netns", "exec", "\(name)-\(place.rawValue)"] + ownRunDirectory(place)
+        return try LabProgram(arguments, within: inside, input: input, in: directory, environment: environment)
+    }
+
+    /// Where gateways keep what is true until the next boot, and lock out whoever changes the network beside them.
+    private static let runDirectory = "/run/starship"
+
+    /// What stands before a program of a gateway: each has such a directory to itself, as if it were a machine.
+    private func ownRunDirectory(_ place: Place) -> [String] {
+        guard place == .gateway || place == .second else { return [] }
+        // Each program in a namespace of `ip netns` has mounts of its own.
+        let mounted = "mount --bind \"$0\" \(Self.runDirectory) && exec \"$@\""
+        return ["sh", "-c", mounted, directory.appending(path: "run-\(place.rawValue)").path]
     }
 
     /// Runs a program in a namespace to its end.
     @discardableResult
     public func run(
-        _ place: Place, _ arguments: [String], input: String? = nil, within seconds: Double = 30
+        _ place: Place, _ arguments: [String], input: String? = nil, within seconds: Double = 60
     ) throws -> LabProgram.Result {
         try start(place, arguments, input: input).wait(within: seconds)
     }
@@ -103,6 +117,7 @@ public final class Lab {
 
     /// Adds a third device on the same link (10.9.0.4).
     public func addLaptop() throws { _ = try Self.script("laptop", name) }
+
     /// Puts a second gateway beside the first one, behind a switch, and takes 10.9.0.1 from the first one.
     public func addGateway() throws { _ = try Self.script("pair", name) }
 
@@ -111,8 +126,11 @@ public final class Lab {
         _ = try Self.script("route", name, tunnel)
     }
 
-    /// Waits until a condition holds, and says whether it did within the time.
-    public static func wait(_ seconds: Double, until holds: () throws -> Bool) rethrows -> Bool {
+    /// How long is waited for what comes in a moment, unless somebody else has the machine.
+    public static let patience = 20.0
+
+    /// Waits until a condition holds, and says whether it did within the time, which promises nothing.
+    public static func wait(_ seconds: Double = patience, until holds: () throws -> Bool) rethrows -> Bool {
         let deadline = Date(timeIntervalSinceNow: seconds)
         repeat {
             if try holds() { return true }
@@ -126,7 +144,7 @@ public final class Lab {
         let command = [sources.appending(path: "scripts/lab").path] + arguments
         let program = try LabProgram(
             command, in: FileManager.default.temporaryDirectory, environment: ProcessInfo.processInfo.environment)
-        let result = try program.wait(within: 20)
+        let result = try program.wait(within: 60)
         guard result.status == 0 else { throw LabError("scripts/lab \(arguments): \(result.errors)") }
         return result.output
     }

@@ -27,8 +27,13 @@ public final class LabProgram {
     private let errorFile: URL
 
     /// Starts a program; the first argument is its path or its name on PATH.
-    init(_ arguments: [String], input: String? = nil, in directory: URL, environment: [String: String]) throws {
-        name = arguments.dropFirst(arguments.first == "ip" ? 4 : 0).prefix(2).joined(separator: " ")
+    ///
+    /// What is to stand before it becomes the program in the end, by exec(3).
+    init(
+        _ arguments: [String], within wrapper: [String] = [], input: String? = nil, in directory: URL,
+        environment: [String: String]
+    ) throws {
+        name = arguments.prefix(2).joined(separator: " ")
         let place = directory.appending(path: UUID().uuidString)
         outputFile = place.appendingPathExtension("out")
         errorFile = place.appendingPathExtension("err")
@@ -37,7 +42,7 @@ public final class LabProgram {
         try Data().write(to: outputFile)
         try Data().write(to: errorFile)
         child = try ChildProcess(
-            arguments, environment: environment, directory: directory,
+            wrapper + arguments, environment: environment, directory: directory,
             input: try FileHandle(forReadingFrom: inputFile), output: try FileHandle(forWritingTo: outputFile),
             errors: try FileHandle(forWritingTo: errorFile))
     }
@@ -69,7 +74,7 @@ public final class LabProgram {
     }
 
     /// Waits until the program has printed a text (on either stream).
-    public func waitFor(_ text: String, within seconds: Double = 10) throws {
+    public func waitFor(_ text: String, within seconds: Double = Lab.patience) throws {
         let came = Lab.wait(seconds) { errors.contains(text) || output.contains(text) || !isRunning }
         guard came, errors.contains(text) || output.contains(text) else {
             throw LabError("\(name) did not say \"\(text)\" within \(seconds) s: \(errors.suffix(4000))")
@@ -91,10 +96,10 @@ public final class LabProgram {
         child.send(signal.rawValue)
     }
 
-    /// Sends a signal and waits for the end, five seconds at most.
+    /// Sends a signal and waits for the end, for as long as is waited for anything.
     public func end(_ how: Ending) {
         signal(how)
-        _ = Lab.wait(5) { !isRunning }
+        _ = Lab.wait { !isRunning }
     }
 
     private static func text(of file: URL) -> String {

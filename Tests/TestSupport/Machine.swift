@@ -114,7 +114,7 @@ public final class Machine {
     public var said: String { (try? log()) ?? "(no log)" }
 
     /// Waits until a process other than this one runs as the service, and is ready.
-    public func waitForSuccessor(of process: Int, within seconds: Double = 15) throws {
+    public func waitForSuccessor(of process: Int, within seconds: Double = 30) throws {
         let came = try Lab.wait(seconds) { try self.process != process && isActive }
         guard came else { throw LabError("no successor of \(process): \(said.suffix(3000))") }
     }

@@ -17,7 +17,7 @@ public final class NetworkDriver {
         let environment = path.map { ["env", "PATH=\($0):/usr/sbin:/usr/bin:/sbin:/bin"] } ?? []
         program = try lab.start(
             .gateway, environment + ["\(Lab.binaries)/networkdriver", "run", state.path, self.plan.path])
-        try program.waitFor("applied", within: 15)
+        try program.waitFor("applied", within: 60)
     }
 
     /// Runs it with a plan that is refused, and returns what it says.
@@ -37,13 +37,13 @@ public final class NetworkDriver {
         try text.write(to: plan, atomically: true, encoding: .utf8)
         let before = count("update")
         program.signal(.hangUp)
-        guard Lab.wait(10, until: { count("update") > before }) else { throw LabError("no update: \(program.output)") }
+        guard Lab.wait(until: { count("update") > before }) else { throw LabError("no update: \(program.output)") }
     }
 
     /// Ends it the orderly way; everything is undone then.
     public func stop() throws {
         program.signal(.terminate)
-        let result = try program.wait(within: 10)
+        let result = try program.wait(within: 30)
         guard result.status == 0 else { throw LabError("networkdriver: \(result.output.suffix(2000))") }
     }
 
@@ -65,11 +65,11 @@ public final class NetworkDriver {
     private func count(_ start: String) -> Int { lines(start).count }
 
     /// Waits until a packet has arrived in the TUN device, and says whether one has.
-    public func hasPacket(_ text: String, within seconds: Double = 2) -> Bool {
+    public func hasPacket(_ text: String, within seconds: Double = Lab.patience) -> Bool {
         Lab.wait(seconds) { lines("packet ").contains { $0.contains(text) } }
     }
 
-    public func hasNotice(_ text: String, within seconds: Double = 5) -> Bool {
+    public func hasNotice(_ text: String, within seconds: Double = Lab.patience) -> Bool {
         Lab.wait(seconds) { lines("notice: ").contains { $0.contains(text) } }
     }
 }

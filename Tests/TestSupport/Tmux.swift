@@ -41,7 +41,7 @@ public final class Tmux {
 
     /// Waits until a text is to be seen, and returns the screen with it.
     @discardableResult
-    public func waitFor(_ text: String, within seconds: Double = 10) throws -> [String] {
+    public func waitFor(_ text: String, within seconds: Double = Lab.patience) throws -> [String] {
         var lines: [String] = []
         let came = try Lab.wait(seconds) {
             lines = try screen()

@@ -78,7 +78,7 @@ import Wire
         #expect(taken == Array(0..<1024))
         for ticket in taken { prober.cancel(UInt64(ticket)) }
         var isTaken = false
-        for _ in 0..<50 where !isTaken {
+        for _ in 0..<1000 where !isTaken {
             sleep(.milliseconds(20))
             isTaken = prober.begin(ProbeRequest(upstream), ticket: 1)
         }

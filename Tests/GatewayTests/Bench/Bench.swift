@@ -125,11 +125,11 @@ final class Bench {
         }
     }
 
-    /// Goes on until something is so, five seconds at most.
+    /// Goes on until something is so, twenty seconds at most.
     func until(
         _ what: String, sourceLocation: SourceLocation = #_sourceLocation, _ isSo: () throws -> Bool
     ) rethrows {
-        let deadline = Clock.now() + .seconds(5)
+        let deadline = Clock.now() + .seconds(20)
         while try !isSo() {
             guard Clock.now() < deadline else {
                 Issue.record("waited in vain until \(what)", sourceLocation: sourceLocation)
