@@ -1,5 +1,5 @@
-/// `scripts/install --dhcp` and `--ap`, and `setup network` of an installed gateway: on a clean Debian, with a card that
-/// a phone hangs on.
+/// `scripts/install --dhcp` and `--ap`, and `setup network` of an installed gateway: on a clean Debian, with a card
+/// that a phone hangs on.
 ///
 ///     device: phone ── own :gateway          (beside the lab's eth0 ── lan)
 
@@ -261,6 +261,9 @@ extension LabTests {
                     .dropFirst()
                     .joined(separator: " ").replacing("say there:", with: ""))
             try tree.run("sed", "-i", "s|^{$|{ \(said)|", "/etc/starship/starship.json5")
+            let unread = try setup("--dhcp own")
+            #expect(unread.status == 1 && unread.errors.contains("was started before own was a LAN"), "\(unread)")
+            #expect(try tree.run("systemctl", "restart", "starshipd.service").status == 0)
             let plan = try setup("--plan --dhcp own")
             #expect(plan.status == 0 && plan.output.contains(Self.files[0]), "\(plan)")
             #expect(try tree.run("test", "-e", Self.files[0]).status == 1)

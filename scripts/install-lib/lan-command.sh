@@ -81,6 +81,18 @@ lan_say() {
     done
 }
 
+# The running gateway has read its interfaces when it started, which may be before they were written down.
+lan_check_running() {
+    local interface rules
+    is_running || return 0
+    rules=$(ip -4 rule)
+    for interface in "${lan_interfaces[@]}"; do
+        [[ $rules == *" iif $interface "* ]] ||
+            fail "$unit was started before $interface was a LAN in $configuration, and doesn't carry it yet" \
+                "sudo systemctl restart $unit, then once more"
+    done
+}
+
 # /usr/lib/starship/setup network …: on an installed gateway, without the source tree.
 lan_command() {
     local plan='' remove=''
@@ -109,6 +121,7 @@ lan_command() {
     ((EUID == 0)) || [[ $plan ]] || fail "this needs root"
     lan_check
     lan_check_configuration "$program"
+    [[ $plan ]] || lan_check_running
     if [[ $plan ]]; then
         lan_plan_probe "$program"
         lan_plan

@@ -470,7 +470,9 @@ purge() {
 next_step() {
     ! is_running || starshipctl status || true
     say ""
-    if grep -q '^    upstream: { type: "direct" }' "$configuration"; then
+    if ((${#lan_interfaces[@]})) && grep -q '^    upstream: { type: "direct" }' "$configuration"; then
+        say "Next: say your proxy in $configuration, then \`starshipctl reload\`; and have a device join."
+    elif grep -q '^    upstream: { type: "direct" }' "$configuration"; then
         say "Next: say your proxy, and the interface that devices are on, in $configuration;" \
             "then \`starshipctl reload\` (\`systemctl restart $unit\` for the interface)." \
             "An access point or DHCP of this machine's own: /usr/lib/starship/setup network."
