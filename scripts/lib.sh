@@ -19,7 +19,7 @@ package_packages=(binutils dpkg-dev python3)
 # shellcheck disable=SC2034
 test_packages=(
     util-linux ethtool iputils-ping tcpdump openssl git openssh-client openssh-server squid tinyproxy mitmproxy
-    dnsmasq-base keepalived hostapd bind9-dnsutils faketime chromium-headless-shell iptables zbar-tools qrencode
+    busybox dnsmasq-base keepalived hostapd bind9-dnsutils faketime chromium-headless-shell iptables zbar-tools qrencode
     librsvg2-bin binutils debootstrap dpkg-dev groff-base lintian man-db prometheus systemd udev
     python3 python3-h2 python3-hypercorn python3-jsonschema python3-venv python3-websockets shellcheck tmux
 )

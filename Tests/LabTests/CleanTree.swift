@@ -108,6 +108,29 @@ final class CleanTree {
         return "/mnt/\(name)"
     }
 
+    // The .deb
+
+    /// Makes the .deb of some programs in a directory and returns its path.
+    static func package(_ programs: String, in directory: String) throws -> String {
+        let program = Lab.sources.appending(path: "scripts/package").path
+        let made = try TestSupport.Command.run([program, "--binaries", programs, "--into", directory], in: directory)
+        guard made.status == 0, made.output.last == 0x0a else { throw LabError(made.errors) }
+        return String(decoding: made.output.dropLast(), as: UTF8.self)
+    }
+
+    /// The .deb of the programs under test, made once.
+    static let package = Result {
+        let place = Lab.sources.appending(path: ".build/package")
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        return try package(Lab.binaries, in: place.path)
+    }
+
+    /// Brings the .deb of the programs under test into the tree and returns its path there.
+    func package() throws -> String {
+        try FileManager.default.copyItem(atPath: Self.package.get(), toPath: given.path + "/first.deb")
+        return "/mnt/first.deb"
+    }
+
     /// The number of the service's process.
     func process() throws -> String { try output("cat /tmp/service.pid") }
 

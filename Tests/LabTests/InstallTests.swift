@@ -20,11 +20,15 @@ extension LabTests {
             "/usr/bin/starshipd", "/usr/bin/starshipctl", "/usr/lib/systemd/system/starshipd.service",
             "/usr/share/man/man8/starshipd.8.gz", "/usr/share/man/man1/starshipctl.1.gz",
             "/usr/share/man/man5/starship.json5.5.gz", "/usr/share/bash-completion/completions/starshipctl",
-            "/usr/share/zsh/vendor-completions/_starshipctl",
+            "/usr/share/zsh/vendor-completions/_starshipctl", "/usr/share/bash-completion/completions/starshipd",
             "/usr/share/fish/vendor_completions.d/starshipctl.fish", "/etc/starship/starship.json5",
             "/var/lib/starship",
             "/etc/systemd/system/multi-user.target.wants/starshipd.service",
             "/usr/share/doc/starship-gateway/examples/starship.json5", "/usr/share/starship/phones/push.txt",
+            "/usr/share/doc/starship-gateway/examples/ways/hostapd.conf",
+            "/usr/share/doc/starship-gateway/examples/ways/vlan20.netdev",
+            "/usr/share/doc/starship-gateway/examples/keepalived/master.conf",
+            "/usr/share/starship/keepalived/check-starship", "/usr/lib/systemd/system/starship-dhcp.service",
         ]
 
         /// What may be left of a removed installation whose configuration and state were to stay.
@@ -221,32 +225,10 @@ extension LabTests {
 
         // MARK: The .deb
 
-        /// Makes the .deb of some programs in a directory and returns its path.
-        private static func package(_ programs: String, in directory: String) throws -> String {
-            let program = Lab.sources.appending(path: "scripts/package").path
-            let made = try TestSupport.Command.run(
-                [program, "--binaries", programs, "--into", directory], in: directory)
-            guard made.status == 0, made.output.last == 0x0a else { throw LabError(made.errors) }
-            return String(decoding: made.output.dropLast(), as: UTF8.self)
-        }
-
-        /// The .deb of the programs under test, made once.
-        private static let package = Result {
-            let place = Lab.sources.appending(path: ".build/package")
-            try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
-            return try package(Lab.binaries, in: place.path)
-        }
-
-        /// Brings the .deb of the programs under test into the tree and returns its path there.
-        private func bringPackage() throws -> String {
-            try FileManager.default.copyItem(atPath: Self.package.get(), toPath: tree.given.path + "/first.deb")
-            return "/mnt/first.deb"
-        }
-
         @Test("dpkg -i, -r and -P do the same as the scripts, and a worse version is put back until somebody mends it")
         func packages() throws {
             let network = try tree.network()
-            let deb = try bringPackage()
+            let deb = try tree.package()
             let first = try tree.run("dpkg", "-i", deb)
             #expect(first.status == 0, "\(first)")
             #expect(try tree.isRunning())
@@ -261,7 +243,7 @@ extension LabTests {
             // The mended one differs in what is outside of it.
             let fault = #"[[ -e /mnt/mended ]] || exit 1; exec "$real/starshipd" "$@""#
             _ = try tree.programs(running: fault, as: "new")
-            let broken = try Self.package(tree.given.path + "/new", in: tree.given.path)
+            let broken = try CleanTree.package(tree.given.path + "/new", in: tree.given.path)
             let failed = try tree.run("dpkg", "-i", broken.replacing(tree.given.path, with: "/mnt"))
             #expect(failed.status != 0 && failed.errors.contains("0.2.0 is worse than 0.1.0"), "\(failed)")
             #expect(try tree.isRunning())
@@ -281,7 +263,7 @@ extension LabTests {
 
         @Test("the .deb takes over from the script, and is removed whole")
         func takesOver() throws {
-            let deb = try bringPackage()
+            let deb = try tree.package()
             #expect(try tree.install().status == 0)
             let result = try tree.run("dpkg", "-i", deb)
             #expect(result.status == 0, "\(result)")
@@ -293,7 +275,7 @@ extension LabTests {
         @Test("lintian finds no error in the .deb")
         func lintian() throws {
             guard Lab.has("lintian") else { return Lab.leaveOut("lintian finds no error in the .deb") }
-            let found = try TestSupport.Command.run(["lintian", Self.package.get()], in: tree.given.path)
+            let found = try TestSupport.Command.run(["lintian", CleanTree.package.get()], in: tree.given.path)
             let errors = String(decoding: found.output, as: UTF8.self).split(separator: "\n").filter {
                 $0.hasPrefix("E:")
             }

@@ -42,7 +42,9 @@ extension LabTests {
         @Test("systemd-analyze finds nothing wrong with the units, and little that is exposed")
         func units() throws {
             let machine = try Machine(try Lab())
-            let units = ["starshipd.service", "starshipd-settings.service", "starshipd-settings.path"]
+            let units = [
+                "starshipd.service", "starshipd-settings.service", "starshipd-settings.path", "starship-dhcp.service",
+            ]
             let paths = units.map { "/usr/lib/systemd/system/\($0)" }
             let verified = try machine.run(["systemd-analyze", "verify", "--man=no"] + paths)
             #expect(verified.status == 0 && verified.output + verified.errors == "", "\(verified)")

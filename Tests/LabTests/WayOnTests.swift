@@ -4,11 +4,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// scripts/lan.sh as scripts/install uses it, writing into a directory of the test's.
+/// scripts/install-lib/lan.sh as scripts/install uses it, writing into a directory of the test's.
 private func lan(_ lab: Lab, _ command: String, in place: Lab.Place = .gateway) throws -> LabProgram.Result {
     let scripts = Lab.sources.appending(path: "scripts").path
-    let text =
-        "set -euo pipefail; . \(scripts)/lib.sh; lan_root=\(lab.directory.path)/root; . \(scripts)/lan.sh; \(command)"
+    let parts = ["setup", "lan", "lan-make", "lan-command"].map { ". \(scripts)/install-lib/\($0).sh; " }.joined()
+    let text = """
+        set -euo pipefail; . \(scripts)/lib.sh; lan_root=\(lab.directory.path)/root; \(parts)
+        kept=\(lab.directory.path)/kept; \(command)
+        """
     return try lab.run(place, ["bash", "-c", text], within: 40)
 }
 
@@ -51,10 +54,11 @@ extension LabTests {
         @Test("on a link without one DHCP is set up, and dnsmasq with that file serves a phone")
         func serves() throws {
             let lab = try Lab()
-            let setup = try lan(lab, "lan_probe \(Self.probe) lan; lan_write_dhcp lan 10.9.0.1/24; lan_files_dhcp lan")
+            let setup = try lan(
+                lab, "lan_probe \(Self.probe) lan; lan_write_dhcp lan 10.9.0.1/24; lan_networks; lan_address lan")
             #expect(setup.status == 0, "\(setup)")
-            #expect(setup.output == "/etc/dnsmasq.d/starship-lan.conf\n/etc/systemd/network/50-starship-lan.network\n")
-            let file = "\(lab.directory.path)/root/etc/dnsmasq.d/starship-lan.conf"
+            #expect(setup.output == "lan\n10.9.0.1/24\n")
+            let file = "\(lab.directory.path)/root/etc/starship/dhcp/lan.conf"
             let server = try lab.start(
                 .gateway,
                 [
@@ -68,6 +72,8 @@ extension LabTests {
 
             let removed = try lan(lab, "lan_remove lan")
             #expect(removed.status == 0 && !FileManager.default.fileExists(atPath: file))
+            // With the directories that were made for it.
+            #expect(!FileManager.default.fileExists(atPath: "\(lab.directory.path)/root"))
         }
 
         @Test("an interface that can't be asked is refused with the reason")
@@ -80,12 +86,15 @@ extension LabTests {
             #expect(try lab.run(.gateway, [Self.probe, "dhcp-probe"]).status == 64)
             for (command, words) in [
                 ("lan_check_interface eth77", "there is no interface eth77"),
+                ("lan_check_interface wan", "wan is this machine's own way out"),
                 ("lan_check_ap lan lab", "lan has no radio"),
                 ("lan_check_ssid ''", "0 octets"),
                 ("lan_check_ssid '\(String(repeating: "ü", count: 17))'", "34 octets"),
                 ("lan_check_ssid $'a\\nwpa=0'", "control characters"),
                 ("lan_prefix 10.9.0.256/24", "expected the gateway's"),
                 ("lan_prefix 10.9.0.1/16", "such as 192.168.50.1/24"),
+                ("lan_prefix 224.0.0.1/24", "an address that a machine can have"),
+                ("lan_check_ssid ' lab'", "begins or ends with a blank"),
             ] {
                 let result = try lan(lab, command)
                 #expect(result.status == 1 && result.errors.contains(words), "\(command): \(result)")
@@ -97,7 +106,7 @@ extension LabTests {
             .enabled(if: Lab.has("hostapd")))
         func accessPoint() throws {
             let lab = try Lab()
-            let file = "\(lab.directory.path)/root/etc/hostapd/starship-lan.conf"
+            let file = "\(lab.directory.path)/root/etc/hostapd/lan.conf"
             func passphrase() throws -> String {
                 let text = try String(contentsOfFile: file, encoding: .utf8)
                 let line = text.split(separator: "\n").first { $0.hasPrefix("wpa_passphrase=") }

@@ -73,6 +73,8 @@ choose_units() {
         sys-fs-fuse-connections.mount proc-sys-fs-binfmt_misc.automount e2scrub_reap.service apt-daily.timer; do
         ln -sf /dev/null "etc/systemd/system/$unit"
     done
+    # A policy against starting things is the host's.
+    rm -f usr/sbin/policy-rc.d
     # This network counts as there from the first moment on: nothing in it is configured by a manager.
     rm -rf etc/systemd/system/network-online.target.wants
 }
@@ -84,6 +86,12 @@ install_gateway() {
     mkdir -p usr/lib/udev/rules.d etc/starship/secrets
     cp "$sources"/Configs/systemd/*.rules usr/lib/udev/rules.d/
     cp -r "$sources/Configs/phones" etc/starship/
+    # What is left on a machine for later, as scripts/install writes it.
+    mkdir -p usr/lib/starship
+    # shellcheck disable=SC2016
+    bash -c '. "$0/lib.sh"; . "$0/install-lib/tree.sh"; write_setup' "$sources/scripts" >usr/lib/starship/setup
+    chmod 755 usr/lib/starship/setup
+    rm -rf etc/starship/dhcp
     chmod 700 etc/starship/secrets
     rm -rf var/lib/starship var/lib/private/starship
     groupadd --prefix "$PWD" --system starship 2>/dev/null || true

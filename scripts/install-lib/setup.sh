@@ -3,7 +3,7 @@
 #
 # One text for every way: scripts/install and scripts/uninstall source it, scripts/package makes it a part of the .deb's
 # maintainer scripts, and as /usr/lib/starship/setup it stays on the machine for what comes later. Of the source tree it
-# needs `say` and `fail` alone.
+# needs `say` and `fail` alone, and lan.sh with its parts behind it.
 #
 #     install     place, prepare, enable_service, start_service
 #     exchange    refusal, begin_exchange, place, go_over      the former version is back by itself where this one is worse
@@ -229,6 +229,9 @@ write_configuration() {
         say "  // Nothing of the machine's network is touched yet. With devices on wlan0:" \
             "  // network: { setup: \"gateway\", lan: [\"wlan0\"] },"
     fi
+    # shellcheck disable=SC2154
+    ((!${#lan_interfaces[@]})) || say "" "  // The DHCP server of this machine: names to propose for devices." \
+        "  leases: \"$lan_leases\","
     say "" "  // Who may use starshipctl: root, and the members of this group." \
         "  control: { group: \"$group\" }," "" "  profiles: [{" "    id: \"lab\","
     if [[ $upstream ]]; then
@@ -266,6 +269,7 @@ begin_exchange() {
     rm -rf "$kept/previous" "$kept/refused"
     mkdir -m 0700 "$kept/previous"
     copy_files "$kept/previous/files"
+    lan_keep "$kept/previous/lan"
     installed_version >"$kept/previous/version"
     if is_running; then colour >"$kept/exchange"; else say stopped >"$kept/exchange"; fi
 }
@@ -323,7 +327,7 @@ go_over() {
     fail "version ${version:-?} is worse than $former, which is back with its state" "$why"
 }
 
-# Goes back to the former version and its state by hand.
+# Goes back to the former version, its state and the networks of its time by hand.
 back() {
     local running='' now
     [[ -f $kept/previous/version ]] || fail "no former version is kept here" \
@@ -336,6 +340,7 @@ back() {
     [[ ! -d $state ]] || cp -a "$state/." "$kept/newer-state"
     put_files_back
     put_store_back
+    lan_put_back "$kept/previous/lan"
     say "Version $(<"$kept/previous/version") is back with the lab's state of its time; what ${now:-the other one} had" \
         "made of it since is in $kept/newer-state."
     ! is_package || say "dpkg doesn't know of this: install the older .deb to make its records right."
@@ -373,6 +378,7 @@ confirm_change() {
     [[ -f $kept/unconfirmed ]] || fail "nothing waits for it" "only an installation with --confirm does, and in time"
     cancel_undo
     enable_service
+    lan_enable
     say "Kept: nothing will be undone."
 }
 
@@ -389,6 +395,7 @@ undo_change() {
         return
     fi
     take_down
+    lan_remove_all
     remove_files
     remove_made
     forget_setup
@@ -405,6 +412,8 @@ take_down() {
         say "The service doesn't run, so it can't name the devices that use this machine as their router, DNS or proxy:" \
             "each needs its former settings again, and loses the certificates that it was told to trust."
     fi
+    # Before the gateway: nobody is to be told of a router that carries nothing.
+    lan_stop
     stop_service
     disable_service
     "$program" cleanup || say "The network could not be put back as it was; see above."
@@ -461,9 +470,14 @@ purge() {
 next_step() {
     ! is_running || starshipctl status || true
     say ""
-    if grep -q '^    upstream: { type: "direct" }' "$configuration"; then
+    if ((${#lan_interfaces[@]})) && grep -q '^    upstream: { type: "direct" }' "$configuration"; then
+        say "Next: say your proxy in $configuration, then \`starshipctl reload\`; and have a device join."
+    elif grep -q '^    upstream: { type: "direct" }' "$configuration"; then
         say "Next: say your proxy, and the interface that devices are on, in $configuration;" \
-            "then \`starshipctl reload\` (\`systemctl restart $unit\` for the interface)."
+            "then \`starshipctl reload\` (\`systemctl restart $unit\` for the interface)." \
+            "An access point or DHCP of this machine's own: /usr/lib/starship/setup network."
+    elif ((${#lan_interfaces[@]})); then
+        say "Next: have a device join, then \`starshipctl devices\` shows it."
     else
         say "Next: have a device use this machine as its router, then \`starshipctl devices\` shows it."
     fi

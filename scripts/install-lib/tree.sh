@@ -24,10 +24,20 @@ build_programs() {
 
 # Writes a program that stands alone: what the scripts share, and a part of its own behind it.
 write_alone() {
+    local part
     say "#!/bin/bash" "$1" "set -euo pipefail" ""
     declare -f say fail
     say ""
-    sed 1d "$root/scripts/install-lib/setup.sh"
+    for part in setup lan lan-make; do sed 1d "$root/scripts/install-lib/$part.sh"; done
+}
+
+# Writes what stays on the machine, /usr/lib/starship/setup.
+write_setup() {
+    write_alone "# What may be wanted of an installed gateway without its source tree."
+    say ""
+    declare -f missing_packages hold_services release_services need_packages
+    sed 1d "$root/scripts/install-lib/lan-command.sh"
+    sed 1d "$root/scripts/install-lib/later.sh"
 }
 
 maintainer="Starship Gateway maintainers <maintainers@starship.invalid>"
@@ -64,8 +74,13 @@ put_shared() {
     for file in "$root"/Configs/*.json5 "$root"/Configs/*.conf; do
         put 0644 "$file" "/usr/share/doc/starship-gateway/examples/${file##*/}"
     done
-    for file in "$root"/Configs/prometheus/* "$root"/Configs/grafana/*; do
-        put 0644 "$file" "/usr/share/doc/starship-gateway/examples/${file#"$root/Configs/"}"
+    for file in "$root"/Configs/prometheus/* "$root"/Configs/grafana/* "$root"/Configs/ways/* "$root"/Configs/keepalived/*; do
+        # Programs are where the examples say that they are.
+        if [[ -x $file ]]; then
+            put 0755 "$file" "/usr/share/starship/${file#"$root/Configs/"}"
+        else
+            put 0644 "$file" "/usr/share/doc/starship-gateway/examples/${file#"$root/Configs/"}"
+        fi
     done
 }
 
@@ -89,6 +104,9 @@ put_words() {
     "$programs/starshipctl" completion bash >"$tree/usr/share/bash-completion/completions/starshipctl"
     "$programs/starshipctl" completion zsh >"$tree/usr/share/zsh/vendor-completions/_starshipctl"
     "$programs/starshipctl" completion fish >"$tree/usr/share/fish/vendor_completions.d/starshipctl.fish"
+    put 0644 "$root/Configs/completions/starshipd.bash" /usr/share/bash-completion/completions/starshipd
+    put 0644 "$root/Configs/completions/starshipd.zsh" /usr/share/zsh/vendor-completions/_starshipd
+    put 0644 "$root/Configs/completions/starshipd.fish" /usr/share/fish/vendor_completions.d/starshipd.fish
 }
 
 # Makes the tree of an installation from a directory with both programs: make_tree PROGRAMS DIRECTORY.
@@ -107,8 +125,7 @@ make_tree() {
     put_shared
     put_documents
     put_words "$programs"
-    write_alone "# What may be wanted of an installed gateway without its source tree." >"$tree/setup"
-    sed 1d "$root/scripts/install-lib/later.sh" >>"$tree/setup"
+    write_setup >"$tree/setup"
     put 0755 "$tree/setup" /usr/lib/starship/setup
     rm "$tree/setup"
     : >"$tree/usr/lib/starship/files"
