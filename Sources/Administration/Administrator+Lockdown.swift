@@ -49,7 +49,6 @@ extension Administrator {
 
     /// Sends the companion home.
     public mutating func dismissTools() {
-        SystemTools.use(nil)
         companion?.end()
         companion = nil
     }

@@ -98,6 +98,10 @@ extension Administrator {
         else {
             throw ControlError(.conflict, "\(caller.device.label) has no profile of its own that could last longer")
         }
+        if plan.lab.ownProxy(own.profile) != nil {
+            try extendOwnProxy(of: own.device, by: .seconds(Self.extraTime.step), caller.by, &gateway)
+            return .extended
+        }
         guard let until = own.until else {
             throw ControlError(.conflict, "it has no end: it lasts until somebody releases it")
         }

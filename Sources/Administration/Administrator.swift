@@ -15,6 +15,7 @@ import Devices
 public import Gateway
 import Health
 public import LinuxIO
+import Network
 import Page
 public import Profiles
 import Routing
@@ -115,6 +116,7 @@ public struct Administrator {
     public func settings() throws(StartupError) -> GatewaySettings {
         var settings = try Translation.settings(plan.resolved, path: options.configuration)
         settings.routing = plan.routing(deviceSettings())
+        settings.network?.tools = SystemTools(companion)
         return settings
     }
 

@@ -123,7 +123,12 @@ enum Translation {
     private static func kind(of upstream: Profiles.Upstream) -> UpstreamSettings.Kind {
         guard let server = upstream.server else { return .direct }
         let target = Target(host: Wire.Host(server.host), port: server.port)
-        return upstream.type == .socks5 ? .socks5(server: target) : .http(server: target)
+        switch upstream.type {
+        case .http: return .http(server: target)
+        case .socks5: return .socks5(server: target)
+        // Neither has a server of its own.
+        case .direct, .group: return .direct
+        }
     }
 
     private static func listeners(_ configuration: Configuration) throws(StartupError) -> [GatewaySettings.Listener] {

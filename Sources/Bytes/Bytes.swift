@@ -12,4 +12,3 @@
 ///     Slab, Handle     owned elements by number        Slab
 ///
 /// Unsafe code is in `InternetChecksum`, `ByteCopy`, `Slab` and `BufferPool` alone.
-enum Overview {}

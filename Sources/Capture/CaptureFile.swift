@@ -5,6 +5,9 @@ internal import CPcap
 internal import Glibc
 
 /// An open file; closing it writes what is still buffered.
+///
+/// Sendable although the compiler can't see it: libpcap keeps nothing for each thread, and what cannot be copied has
+/// one owner at a time.
 @safe struct CaptureFile: ~Copyable, @unchecked Sendable {
     /// The octets of a file's and of a record's header (draft-ietf-opsawg-pcap, sections 4 and 5).
     static let fileHeaderLength = 24

@@ -4,6 +4,8 @@ internal import CPcap
 internal import Glibc
 
 /// A compiled filter for raw IP packets.
+///
+/// Sendable although the compiler can't see it: it never changes, and nothing else has its instructions.
 @safe public struct CaptureFilter: ~Copyable, @unchecked Sendable {
     private var program: bpf_program
 

@@ -15,6 +15,8 @@ public struct CapturedPacket: Equatable, Sendable {
 }
 
 /// A capture file, read from its start; files with raw IP and with Ethernet frames can be read.
+///
+/// Sendable for the reason that `CaptureFile` is.
 @safe public struct CaptureReader: ~Copyable, @unchecked Sendable {
     private let path: String
     private let context: OpaquePointer

@@ -79,6 +79,7 @@ public struct Application: Equatable, Sendable {
 
 /// A code to draw.
 public struct QRPlan: Equatable, Sendable {
+    /// What the code says.
     public enum Subject: Equatable, Sendable {
         /// A link that is ready.
         case text(String)
@@ -86,6 +87,7 @@ public struct QRPlan: Equatable, Sendable {
         case profile(APIRequest)
     }
 
+    /// Where it is drawn.
     public enum Output: Equatable, Sendable {
         case terminal(isInverted: Bool)
         case svg(String)
@@ -99,6 +101,7 @@ public struct QRPlan: Equatable, Sendable {
 
 /// A printable page of codes.
 public struct SheetPlan: Equatable, Sendable {
+    /// What kind of file it is.
     public enum Format: Equatable, Sendable {
         case svg
         case html
@@ -125,6 +128,7 @@ public struct Invocation: Equatable, Sendable {
     /// The name of the command as it was typed, for messages; empty where there is none.
     public var name = ""
 
+    /// Whether text is coloured; by itself it is at a terminal alone.
     public enum ColourChoice: String, CaseIterable, Sendable {
         case never
         case automatic = "auto"

@@ -152,12 +152,7 @@ extension CommandTable {
         } catch {
             throw arguments.error("\(error)")
         }
-        let link: ConfigURL
-        do throws(ConfigURLError) {
-            link = try ConfigURL.parse(text, from: .control)
-        } catch {
-            throw arguments.error("\(error)")
-        }
+        let link = try configURL(text, arguments)
         guard !hasPassword(link) else {
             throw arguments.error("found a password in the URL; expected none: whoever sees the code has it")
         }

@@ -86,12 +86,7 @@ extension CommandTable {
             }
             return application
         }
-        let link: ConfigURL
-        do throws(ConfigURLError) {
-            link = try ConfigURL.parse(text, from: .control)
-        } catch {
-            throw arguments.error("\(error)")
-        }
+        let link = try configURL(text, arguments)
         guard !hasPassword(link) else {
             throw arguments.error(
                 "found a password in the URL; expected none: everybody on this machine can read arguments",
@@ -99,6 +94,14 @@ extension CommandTable {
         }
         application.link = text
         return application
+    }
+
+    static func configURL(_ text: String, _ arguments: Arguments) throws(ArgumentError) -> ConfigURL {
+        do throws(ConfigURLError) {
+            return try ConfigURL.parse(text, from: .control)
+        } catch {
+            throw arguments.error("\(error)")
+        }
     }
 
     /// Whether a text says a secret.

@@ -4,6 +4,7 @@ public import Profiles
 
 /// Findings as they are shown, in the order in which they are.
 public struct DoctorSheet: Equatable, Sendable {
+    /// How bad a finding is.
     public enum Mark: String, CaseIterable, Sendable {
         case ok
         case notice
@@ -11,6 +12,7 @@ public struct DoctorSheet: Equatable, Sendable {
         case unseen
     }
 
+    /// One finding.
     public struct Row: Equatable, Sendable {
         /// One word for programs.
         public var name: String

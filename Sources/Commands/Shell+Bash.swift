@@ -74,24 +74,12 @@ extension Shell {
         return "                '\(command.name)') _starshipctl_offer '\(names)' ;;"
     }
 
-    /// What stands in each place; in the first one perhaps a second word of the command.
     private static func bashOperands(_ command: CommandDescription) -> [String] {
-        let seconds = command.words.count == 1 ? secondWords(after: command.name).joined(separator: " ") : ""
-        var lines = command.operands.enumerated().compactMap { place, operand -> String? in
-            guard operand.candidates != .none || place == 0 && !seconds.isEmpty else { return nil }
-            let offer =
-                place == 0 && !seconds.isEmpty
-                ? bashOffer(operand.candidates) + "; COMPREPLY+=($(compgen -W '\(seconds)' -- \"$current\"))"
-                : bashOffer(operand.candidates)
-            return "        '\(command.name) \(place)') \(offer) ;;"
+        places(of: command).map { place in
+            let seconds = place.seconds.joined(separator: " ")
+            let more = seconds.isEmpty ? "" : "; COMPREPLY+=($(compgen -W '\(seconds)' -- \"$current\"))"
+            return "        '\(place.name)') \(bashOffer(place.candidates))\(more) ;;"
         }
-        if command.words.count == 2, !CommandTable.commands.contains(where: { $0.words == [command.words[0]] }),
-            command.words[1] == secondWords(after: command.words[0]).first
-        {
-            let words = secondWords(after: command.words[0]).joined(separator: " ")
-            lines.append("        '\(command.words[0]) 0') _starshipctl_offer '\(words)' ;;")
-        }
-        return lines
     }
 }
 

@@ -73,18 +73,9 @@ extension Shell {
     }
 
     private static func zshOperands(_ command: CommandDescription) -> [String] {
-        let seconds = command.words.count == 1 ? secondWords(after: command.name).joined(separator: " ") : ""
-        var lines = command.operands.enumerated().compactMap { place, operand -> String? in
-            guard operand.candidates != .none || place == 0 && !seconds.isEmpty else { return nil }
-            let more = place == 0 && !seconds.isEmpty ? "; compadd -- \(seconds)" : ""
-            return "        '\(command.name) \(place)') \(zshOffer(operand.candidates))\(more) ;;"
+        places(of: command).map { place in
+            let more = place.seconds.isEmpty ? "" : "; compadd -- \(place.seconds.joined(separator: " "))"
+            return "        '\(place.name)') \(zshOffer(place.candidates))\(more) ;;"
         }
-        if command.words.count == 2, !CommandTable.commands.contains(where: { $0.words == [command.words[0]] }),
-            command.words[1] == secondWords(after: command.words[0]).first
-        {
-            let words = secondWords(after: command.words[0]).joined(separator: " ")
-            lines.append("        '\(command.words[0]) 0') compadd -- \(words) ;;")
-        }
-        return lines
     }
 }

@@ -43,6 +43,29 @@ enum Shell: String, CaseIterable {
         command.options + CommandDescription.Option.global.filter { $0.name != "--json" || command.hasJSON }
     }
 
+    /// What may stand in each place behind a command's words, where something can be offered.
+    ///
+    /// `seconds` are second words of other commands that may stand there as well. A first word that is no command by
+    /// itself is followed by its second words alone; they come with the first of its commands.
+    static func places(
+        of command: CommandDescription
+    ) -> [(name: String, candidates: Candidates, seconds: [String])] {
+        let seconds = command.words.count == 1 ? secondWords(after: command.name) : []
+        var places: [(name: String, candidates: Candidates, seconds: [String])] = []
+        for (place, operand) in command.operands.enumerated() {
+            let seconds = place == 0 ? seconds : []
+            guard operand.candidates != .none || !seconds.isEmpty else { continue }
+            places.append(("\(command.name) \(place)", operand.candidates, seconds))
+        }
+        let first = command.words[0]
+        if command.words.count == 2, !CommandTable.commands.contains(where: { $0.words == [first] }),
+            command.words[1] == secondWords(after: first).first
+        {
+            places.append(("\(first) 0", .words(secondWords(after: first)), []))
+        }
+        return places
+    }
+
     /// What follows a value's option, by the option: those of one name mean the same in all commands.
     static var candidatesByOption: [(name: String, candidates: Candidates)] {
         let all = CommandDescription.Option.global + CommandTable.commands.flatMap(\.options)

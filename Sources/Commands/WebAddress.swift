@@ -5,6 +5,7 @@ internal import Profiles
 
 /// `http://host[:port]/path?query`.
 public struct WebAddress: Equatable, Sendable {
+    /// Whose address it is.
     public enum Host: Equatable, Sendable {
         case address(IPAddress)
         case name(String)

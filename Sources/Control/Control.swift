@@ -6,6 +6,7 @@
 ///     bytes ── ControlSession ──▶ ControlRequest ── ControlCall.read ──▶ ControlCall ──▶ (Administration)
 ///     bytes ◀── ControlSession ── ControlAnswer ◀── JSON, or a ControlError ◀── (Administration)
 ///     ControlServer: the listeners, and one session for each connection
+///     ServerPoller: what ControlServer and PageServer wait for, their doors and their clients
 ///     ControlEvent ── EventRing ──▶ the sessions whose answer is a stream
 ///     ControlClient: the other end, for `starshipctl`
 ///     PageServer, PageSession ── PageVisit ──▶ (Administration) ── PageAnswer ──▶ browsers of the LAN

@@ -12,6 +12,7 @@ public struct ControlAnswer: Equatable, Sendable {
     /// Further fields of the head: those of a signature.
     public var fields: [(name: String, value: String)] = []
 
+    /// What follows the head.
     public enum Content: Equatable, Sendable {
         case json(JSON)
         /// A document that is there already.

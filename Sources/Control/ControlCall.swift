@@ -83,6 +83,7 @@ public enum ControlCall: Equatable, Sendable {
         public var manner = Manner()
     }
 
+    /// Which profile somebody is to have.
     public struct Activation: Equatable, Sendable {
         public var profile: String
         public var scope: Scope
@@ -92,6 +93,7 @@ public enum ControlCall: Equatable, Sendable {
         public var confirm: Int?
     }
 
+    /// A link that is to be looked at or used.
     public struct LinkUse: Equatable, Sendable {
         public var link: String
         /// Nil with `isCheck` alone.
@@ -102,12 +104,15 @@ public enum ControlCall: Equatable, Sendable {
         public var isCheck = false
     }
 
+    /// A link that is to be written.
     public struct LinkWish: Equatable, Sendable {
+        /// What the link brings.
         public enum Content: Equatable, Sendable {
             case profile(String)
             case proxy(Proxy)
         }
 
+        /// A proxy of its own, signed with a key.
         public struct Proxy: Equatable, Sendable {
             public var name: String?
             public var type: String
@@ -125,6 +130,7 @@ public enum ControlCall: Equatable, Sendable {
         public var page: String?
     }
 
+    /// Which flows are to be listed.
     public struct FlowQuestion: Equatable, Sendable {
         public var device: String?
         public var profile: String?
@@ -132,6 +138,7 @@ public enum ControlCall: Equatable, Sendable {
         public var limit = 200
     }
 
+    /// The flow that is to be explained.
     public struct Explained: Equatable, Sendable {
         public var host: String
         public var port: Int?
@@ -139,6 +146,7 @@ public enum ControlCall: Equatable, Sendable {
         public var isUDP = false
     }
 
+    /// Which packets are to be captured, and into which file.
     public struct CaptureWish: Equatable, Sendable {
         /// A file name alone, in the state directory's `captures`.
         public var file: String?
@@ -148,6 +156,7 @@ public enum ControlCall: Equatable, Sendable {
         public var files: Int?
     }
 
+    /// Which upstream is to be tried, and with which pages.
     public struct ProbeWish: Equatable, Sendable {
         /// Nil: the gateway's default.
         public var profile: String?

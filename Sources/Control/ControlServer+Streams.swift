@@ -59,13 +59,13 @@ extension ControlServer {
     /// It ends when its client does: also one that has only finished sending would be a reader that nobody can tell
     /// from none. A client that is too slow is dropped; it asks again, and is told that it has missed something.
     mutating func pump(_ handle: Handle, _ now: Instant) {
-        if connections[handle].isGone { return drop(handle) }
+        if connections[handle].client.isGone { return drop(handle) }
         while connections[handle].session.fill(from: history, now: now) {
             let output = connections[handle].session.output
             if output.isEmpty { return watch(handle, .reading) }
-            switch connections[handle].socket.write(output.span) {
+            switch connections[handle].client.socket.write(output.span) {
             case .bytes(let count):
-                connections[handle].active = now
+                connections[handle].client.active = now
                 _ = connections[handle].session.sent(count, now: now)
             case .wouldBlock: return watch(handle, [.writable, .peerFinished])
             case .failed: return drop(handle)

@@ -18,7 +18,8 @@ struct EventCursor: Sendable {
 }
 
 extension ControlSession {
-    /// How long a stream says nothing: proxies and clients take silence for a dead connection (section 9.2.7).
+    /// How long a stream says nothing: proxies and clients take silence for a dead connection (WHATWG HTML,
+    /// section 9.2.7).
     public static let beatTime = Interval.seconds(15)
     /// So much is taken from the ring at a time.
     static let streamPiece = 16 << 10

@@ -147,8 +147,7 @@ public struct ControlSession: Sendable {
     }
 
     private mutating func take(_ head: [UInt8]) {
-        // Also a HEAD that is refused is answered without a body (RFC 9110, section 9.3.2).
-        let isHead = head.drop { $0 == 0x0d || $0 == 0x0a }.starts(with: "HEAD ".utf8)
+        let isHead = RequestReader.isHead(head)
         do throws(ControlHeadError) {
             let head = try ControlHead(head.span, from: source)
             if case .length(let count) = head.body, count > Self.bodyLimit { throw .refused(Self.tooLarge) }

@@ -84,6 +84,7 @@ public struct MetricsPage: Equatable, Sendable {
         }
     }
 
+    /// Flows of all workers.
     public struct Flows: Equatable, Sendable {
         public var open = 0
         public var halfOpen = 0
@@ -116,12 +117,14 @@ public struct MetricsPage: Equatable, Sendable {
         }
     }
 
+    /// How many devices there are.
     public struct Devices: Equatable, Sendable {
         public var seen = 0
         public var named = 0
         public var assigned = 0
     }
 
+    /// How much of something is in use.
     public struct Usage: Equatable, Sendable {
         public var used: Int
         public var size: Int
@@ -132,6 +135,7 @@ public struct MetricsPage: Equatable, Sendable {
         }
     }
 
+    /// The memory of flows, in octets.
     public struct Buffers: Equatable, Sendable {
         /// What flows hold, what the kernel has given, and what there may be.
         public var used = 0
@@ -153,12 +157,14 @@ public struct MetricsPage: Equatable, Sendable {
         }
     }
 
+    /// The daemon itself.
     public struct Process: Equatable, Sendable {
         public var descriptors = 0
         public var descriptorLimit = 0
         public var residentOctets = 0
     }
 
+    /// Streams of events.
     public struct Events: Equatable, Sendable {
         /// Clients that read events now, and those that were dropped because they did not.
         public var clients = 0

@@ -1,10 +1,9 @@
 /// The page's listener and its connections.
 ///
 /// It listens on every address of its port, so that a LAN's addresses may come and go, and looks at who has come:
-/// whoever is neither on a LAN of ours nor a guest of its proxy is reset at once. Work is bounded, whoever asks for
-/// however much:
-/// so many connections in all and for each device, so many requests a second of a device and of all together, and so
-/// much of everything in one call.
+/// whoever is neither on a LAN of ours nor a guest of its proxy is reset at once (`PageServer+Newcomers`). Work is
+/// bounded, whoever asks for however much: so many connections in all and for each device, so many requests a second of
+/// a device and of all together, and so much of everything in one call.
 
 public import Addresses
 public import Bytes
@@ -12,6 +11,10 @@ internal import Flows
 public import LinuxIO
 public import Page
 
+/// Browsers' connections, one request each at a time.
+///
+/// The server has a poller of its own, whose descriptor the owner's loop watches: when it is readable, `serve` is
+/// called.
 public struct PageServer: ~Copyable {
     /// The most connections at a time, and the most of one address.
     public static let connectionLimit = 64
@@ -22,33 +25,18 @@ public struct PageServer: ~Copyable {
     /// How many requests a second all of them have together, however many devices somebody makes up.
     public static let requestsOfAll = 400
 
-    /// How many newcomers one call looks at, for each door; then the door rests for a moment.
-    private static let newcomers = 64
-    private static let shortRest = Interval.milliseconds(20)
-    /// How long nobody is taken in where there is no descriptor for anybody.
-    private static let longRest = Interval.milliseconds(100)
     /// How many pieces and answers one call has for a connection; the rest gets the next.
     private static let turn = 4
     /// How long a connection is not listened to that has asked for too much: as long as its answer says.
     static let pause = Interval.seconds(1)
-    /// How long it is believed that this machine has the addresses that it had.
-    private static let lookTime = Interval.seconds(1)
 
     struct Connection: ~Copyable {
-        var socket: Socket
+        var client: ClientSocket
         /// Whose it is, by one of its addresses.
         let device: IPAddress
         var session: PageSession
-        /// When it was last heard, or took something.
-        var active: Instant
         /// Until when it is not listened to.
         var pausedUntil: Instant?
-        /// What the poller was asked for.
-        var interest: Interest = .reading
-        /// The client has finished sending.
-        var isGone = false
-        /// The last answer was sent, and the client knows that there is no other.
-        var isFinished = false
 
         /// Whether something of a request or of an answer is still to come.
         var isBusy: Bool {
@@ -57,19 +45,17 @@ public struct PageServer: ~Copyable {
         }
     }
 
-    private var poller: Poller
-    private var doors: [PageDoor]
-    /// When the doors are looked at again; never: they are watched.
-    private var reopening = Instant.never
-    private var connections = Slab<Connection>()
+    var poller: ServerPoller
+    private(set) var doors: [PageDoor]
+    var connections = Slab<Connection>()
     private var limiter: RateLimiter
     private var limiterOfAll: RateLimiter
     /// Connections that gave way to newcomers, and newcomers for whom there was no room.
-    private var shed = 0
-    private var events = [PolledEvent](repeating: .none, count: 2 * connectionLimit)
-    private var neighbourhood = PageNeighbourhood()
-    private var lookedAt: Instant?
-    private let look: () -> PageNeighbourhood
+    var shed = 0
+    var neighbourhood = PageNeighbourhood()
+    /// When the neighbourhood was looked at; nil: it has to be.
+    var lookedAt: Instant?
+    let look: () -> PageNeighbourhood
 
     /// Takes in who comes by these doors, and welcomes who is on one of these interfaces, or one of those guests.
     public init(doors: [PageDoor], lan: [String], guests: PageGuests? = nil) throws(SystemCallError) {
@@ -78,8 +64,8 @@ public struct PageServer: ~Copyable {
     }
 
     init(doors: [PageDoor], look: @escaping () -> PageNeighbourhood) throws(SystemCallError) {
-        let poller = try Poller()
-        try Self.watch(doors, poller)
+        var poller = try ServerPoller(clients: Self.connectionLimit)
+        try poller.replaceDoors(by: doors.map { $0.socket.descriptor.number })
         self.poller = poller
         self.doors = doors
         self.look = look
@@ -92,20 +78,12 @@ public struct PageServer: ~Copyable {
     ///
     /// Where that can't be, the former ones stay open.
     public mutating func move(to next: [PageDoor]) throws(SystemCallError) {
-        try Self.watch(next, poller)
-        // The former doors leave the poller as they are closed.
+        try poller.replaceDoors(by: next.map { $0.socket.descriptor.number })
         doors = next
-        reopening = .never
-    }
-
-    private static func watch(_ doors: [PageDoor], _ poller: borrowing Poller) throws(SystemCallError) {
-        for (index, door) in doors.enumerated() {
-            try poller.add(door.socket.descriptor.number, token: UInt64(index), events: .readable)
-        }
     }
 
     /// What the owner's loop watches for reading.
-    public var descriptor: CInt { poller.descriptor.number }
+    public var descriptor: CInt { poller.descriptor }
 
     /// How often bounds were reached, by the names that counters have.
     public var limitHits: [String: Int] { ["page_clients_shed": shed, "page_requests_refused": limiter.refusals] }
@@ -126,21 +104,16 @@ public struct PageServer: ~Copyable {
     public mutating func serve(
         now: Instant, device: (IPAddress) -> IPAddress = { $0 }, _ answer: (PageVisit) -> PageAnswer?
     ) {
-        let count = poller.wait(into: &events, until: now)
-        for event in events[..<count] where event.token >= Self.firstToken {
-            guard let handle = connections.handle(at: UInt32(truncatingIfNeeded: event.token - Self.firstToken)) else {
-                continue
-            }
+        let ready = poller.take(now: now)
+        for (place, event) in ready.clients {
+            guard let handle = connections.handle(at: place) else { continue }
             serve(handle, event, now, answer)
         }
-        if reopening <= now { watchDoors(true) }
+        poller.reopenDoors(now: now)
         // Newcomers come last: they may get the places of those whose events these were.
-        for event in events[..<count] where event.token < Self.firstToken { accept(Int(event.token), now, device) }
+        for door in ready.doors { accept(door, now, device) }
         expire(now, answer)
     }
-
-    /// The token of the first connection; below are the doors.
-    private static let firstToken: UInt64 = 0x1_0000
 
     /// Keeps the promise of an answer; a client that is gone is passed over.
     public mutating func deliver(_ answer: PageAnswer, for number: UInt64, now: Instant) {
@@ -152,95 +125,6 @@ public struct PageServer: ~Copyable {
     }
 
     private static func number(_ handle: Handle) -> UInt64 { UInt64(handle.generation) << 32 | UInt64(handle.index) }
-
-    private static func token(_ handle: Handle) -> UInt64 { firstToken + UInt64(handle.index) }
-
-    // MARK: Newcomers
-
-    private mutating func accept(_ door: Int, _ now: Instant, _ device: (IPAddress) -> IPAddress) {
-        for _ in 0..<Self.newcomers {
-            switch doors[door].socket.accept() {
-            case .accepted(let socket, from: let client): admit(socket, client, now, device)
-            case .nothing: return
-            case .exhausted: return close(until: now + Self.longRest)
-            case .failed: return close(until: now + Self.longRest)
-            }
-        }
-        close(until: now + Self.shortRest)
-    }
-
-    private mutating func admit(
-        _ socket: consuming Socket, _ client: SocketAddress, _ now: Instant, _ device: (IPAddress) -> IPAddress
-    ) {
-        lookAround(now)
-        guard let local = socket.localAddress?.address else { return socket.resetOnClose() }
-        let asked = socket.originalDestination?.address ?? local
-        guard neighbourhood.welcomes(client.address, at: local, asking: asked) else { return socket.resetOnClose() }
-        let device = device(client.address)
-        guard makeRoom(for: device) else { return socket.resetOnClose() }
-        let number = socket.descriptor.number
-        let handle = connections.insert(
-            Connection(
-                socket: socket, device: device, session: PageSession(client: client, local: asked, now: now),
-                active: now))
-        do throws(SystemCallError) {
-            try poller.add(number, token: Self.token(handle), events: .reading)
-        } catch {
-            drop(handle)
-        }
-    }
-
-    private mutating func lookAround(_ now: Instant) {
-        if let lookedAt, now < lookedAt + Self.lookTime { return }
-        lookedAt = now
-        neighbourhood = look()
-    }
-
-    /// No door is looked at for a while: those who wait there wait in the kernel.
-    private mutating func close(until reopening: Instant) {
-        watchDoors(false)
-        self.reopening = reopening
-    }
-
-    private mutating func watchDoors(_ isWatching: Bool) {
-        reopening = .never
-        for (index, door) in doors.enumerated() {
-            try? poller.modify(
-                door.socket.descriptor.number, token: UInt64(index), events: isWatching ? .readable : [])
-        }
-    }
-
-    /// Ends a connection where there are too many: of a device that has its share one that nothing is owed, or the
-    /// newcomer is refused; else, of all, the one that has been silent for longest.
-    ///
-    /// One that was told to wait is owed nothing: its place is for the next, who is told the same.
-    private mutating func makeRoom(for device: IPAddress) -> Bool {
-        var share = 0
-        var victim: (handle: Handle, isBusy: Bool, active: Instant)?
-        var ownVictim: (handle: Handle, active: Instant)?
-        for place in 0..<connections.capacity {
-            guard let handle = connections.handle(at: place) else { continue }
-            let isBusy = connections[handle].isBusy
-            let active = connections[handle].active
-            if connections[handle].device == device {
-                share += 1
-                if !isBusy, active < ownVictim?.active ?? .never { ownVictim = (handle, active) }
-            }
-            if let other = victim, (other.isBusy ? 1 : 0, other.active) <= (isBusy ? 1 : 0, active) { continue }
-            victim = (handle, isBusy, active)
-        }
-        if share >= Self.deviceLimit {
-            shed += 1
-            guard let ownVictim else { return false }
-            drop(ownVictim.handle)
-        } else if connections.count >= Self.connectionLimit, let victim {
-            shed += 1
-            drop(victim.handle)
-        }
-        return true
-    }
-
-    // MARK: Connections
 
     private mutating func serve(
         _ handle: Handle, _ event: PolledEvent, _ now: Instant, _ answer: (PageVisit) -> PageAnswer?
@@ -256,17 +140,17 @@ public struct PageServer: ~Copyable {
 
     private mutating func read(_ handle: Handle, _ now: Instant, _ answer: (PageVisit) -> PageAnswer?) {
         for _ in 0..<Self.turn {
-            guard connections[handle].session.wantsInput, !connections[handle].isGone else { return }
+            guard connections[handle].session.wantsInput, !connections[handle].client.isGone else { return }
             var bytes: [UInt8] = []
-            switch connections[handle].socket.read(appendingTo: &bytes, limit: 16_384) {
+            switch connections[handle].client.socket.read(appendingTo: &bytes, limit: 16_384) {
             case .bytes:
-                if !connections[handle].session.isOver { connections[handle].active = now }
+                if !connections[handle].session.isOver { connections[handle].client.active = now }
                 if let visit = connections[handle].session.receive(bytes.span, now: now) {
                     return give(visit, handle, now, answer)
                 }
             case .wouldBlock: return
             // A client that has finished sending may still read its answer.
-            case .end: connections[handle].isGone = true
+            case .end: connections[handle].client.isGone = true
             case .failed: return drop(handle)
             }
         }
@@ -310,45 +194,32 @@ public struct PageServer: ~Copyable {
                 continue
             }
             let output = connections[handle].session.output
-            switch connections[handle].socket.write(output.span) {
+            switch connections[handle].client.socket.write(output.span) {
             case .bytes(let count):
-                connections[handle].active = now
+                connections[handle].client.active = now
                 connections[handle].session.sent(count, now: now)
             case .wouldBlock: return watch(handle, .writable)
             case .failed: return drop(handle)
             }
         }
-        if connections[handle].isGone { return drop(handle) }
-        if connections[handle].session.isOver { finish(handle) }
+        if connections[handle].client.isGone { return drop(handle) }
+        if connections[handle].session.isOver { connections[handle].client.finish() }
         let isPaused = connections[handle].pausedUntil != nil
         watch(handle, isPaused ? .peerFinished : connections[handle].session.wantsInput ? .reading : [])
     }
 
-    /// Says that this was the last answer; the client ends the connection.
-    ///
-    /// Ended by us while octets of it are still on their way, it would be reset, and the answer lost with it (RFC 9112,
-    /// section 9.6).
-    private mutating func finish(_ handle: Handle) {
-        guard !connections[handle].isFinished else { return }
-        connections[handle].isFinished = true
-        connections[handle].socket.shutdownSend()
-    }
-
     private mutating func watch(_ handle: Handle, _ interest: Interest) {
-        guard connections[handle].interest != interest else { return }
-        connections[handle].interest = interest
-        let number = connections[handle].socket.descriptor.number
         do throws(SystemCallError) {
-            try poller.modify(number, token: Self.token(handle), events: interest)
+            try poller.watch(&connections[handle].client, handle, for: interest)
         } catch {
             drop(handle)
         }
     }
 
-    private mutating func drop(_ handle: Handle) { _ = connections.remove(handle) }
+    mutating func drop(_ handle: Handle) { _ = connections.remove(handle) }
 
     private mutating func expire(_ now: Instant, _ answer: (PageVisit) -> PageAnswer?) {
-        deadline = reopening
+        deadline = poller.reopening
         for place in 0..<connections.capacity {
             guard let handle = connections.handle(at: place) else { continue }
             if let end = connections[handle].pausedUntil, end <= now {
@@ -363,25 +234,5 @@ public struct PageServer: ~Copyable {
                 deadline = min(deadline, end, connections[handle].pausedUntil ?? end)
             }
         }
-    }
-}
-
-/// A listening socket of the page.
-public final class PageDoor: Sendable {
-    let socket: Socket
-
-    init(_ socket: consuming Socket) { self.socket = socket }
-
-    /// Listens on a port, for both families as far as the kernel has them.
-    public static func open(port: UInt16, mark: UInt32? = nil) throws(SystemCallError) -> [PageDoor] {
-        let anyone = SocketAddress(IPAddress(v4: 0), port)
-        var doors = [PageDoor(try Socket.listen(on: anyone, backlog: 256, mark: mark))]
-        do throws(SystemCallError) {
-            let anyone = SocketAddress(IPAddress(high: 0, low: 0), port)
-            doors.append(PageDoor(try Socket.listen(on: anyone, backlog: 256, mark: mark)))
-        } catch {
-            guard error.errno == .familyNotSupported else { throw error }
-        }
-        return doors
     }
 }

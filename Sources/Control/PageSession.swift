@@ -122,11 +122,10 @@ struct PageSession: Sendable {
 
     /// Reads a head; false when it isn't whole, or refused.
     private mutating func readHead() -> Bool {
-        // Also a HEAD that is refused is answered without a body (RFC 9110, section 9.3.2).
         var isHead = false
         do throws(HTTPError) {
             guard let octets = try reader.takeHead() else { return false }
-            isHead = octets.drop { $0 == 0x0d || $0 == 0x0a }.starts(with: "HEAD ".utf8)
+            isHead = RequestReader.isHead(octets)
             let head = try PageRequestHead(octets.span)
             if case .length(let count) = head.rest, count > PageGuard.bodyLimit {
                 refuse(PageRefusal.tooLarge.line, isHead: isHead)

@@ -49,4 +49,9 @@ struct RequestReader: Sendable {
         }
         input.removeFirst(position)
     }
+
+    /// Whether a head asks with HEAD: then a refusal, too, is answered without a body (RFC 9110, section 9.3.2).
+    static func isHead(_ head: [UInt8]) -> Bool {
+        head.drop { $0 == 0x0d || $0 == 0x0a }.starts(with: "HEAD ".utf8)
+    }
 }

@@ -1,4 +1,4 @@
-/// Profiles that devices have for a while: given, extended, released, and over.
+/// When the profiles end that devices have for a while, and when to warn of it.
 
 /// At most one assignment for each device.
 public struct Assignments: Equatable, Sendable {
@@ -6,48 +6,20 @@ public struct Assignments: Equatable, Sendable {
     public static let warning: Int64 = 300
 
     /// In the order in which they were made.
-    public private(set) var all: [Assignment]
+    public let all: [Assignment]
 
     /// Takes assignments; of two for one device the later one counts.
     public init(_ all: [Assignment] = []) {
-        self.all = []
-        for assignment in all { assign(assignment) }
-    }
-
-    public subscript(_ device: DeviceIdentity) -> Assignment? { all.first { $0.device == device } }
-
-    /// Gives a device a profile, in place of the one that is returned.
-    @discardableResult
-    public mutating func assign(_ assignment: Assignment) -> Assignment? {
-        let former = release(assignment.device)
-        all.append(assignment)
-        return former
-    }
-
-    /// Ends an assignment and returns it; nil when the device had none.
-    @discardableResult
-    public mutating func release(_ device: DeviceIdentity) -> Assignment? {
-        guard let index = all.firstIndex(where: { $0.device == device }) else { return nil }
-        return all.remove(at: index)
-    }
-
-    /// Gives an assignment another end, nil for none, and returns it; nil when the device has no assignment.
-    @discardableResult
-    public mutating func extend(_ device: DeviceIdentity, until: Int64?) -> Assignment? {
-        guard let index = all.firstIndex(where: { $0.device == device }) else { return nil }
-        all[index].until = until
-        return all[index]
+        var kept: [Assignment] = []
+        for assignment in all {
+            kept.removeAll { $0.device == assignment.device }
+            kept.append(assignment)
+        }
+        self.all = kept
     }
 
     /// Those whose last second has passed.
     public func expired(at now: Int64) -> [Assignment] { all.filter { $0.isOver(at: now) } }
-
-    /// Ends those whose last second has passed and returns them.
-    public mutating func removeExpired(at now: Int64) -> [Assignment] {
-        let expired = expired(at: now)
-        all.removeAll { $0.isOver(at: now) }
-        return expired
-    }
 
     /// Those that came within five minutes of their end since the last look, so that each is warned of once.
     ///

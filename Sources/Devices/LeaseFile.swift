@@ -30,6 +30,7 @@ public struct DHCPLease: Equatable, Sendable {
 
 /// What a lease file says.
 public struct LeaseFile: Equatable, Sendable {
+    /// Whose file it is.
     public enum Format: String, CaseIterable, Sendable { case dnsmasq, dhcpd, kea }
 
     /// The most octets of a file; a larger one is read up to here.

@@ -16,6 +16,7 @@ public enum DeviceRoute: Hashable, Sendable {
 
 /// A route, and what has decided it.
 public struct ProfileChoice: Hashable, Sendable {
+    /// Who has decided it, or what.
     public enum Reason: String, CaseIterable, Sendable {
         case assignment
         /// The administrator's file gives the device a profile.
@@ -60,6 +61,7 @@ public struct ProfileRules: Equatable, Sendable {
         self.newDevices = newDevices
     }
 
+    /// What a device gets.
     public func choice(for device: Device) -> ProfileChoice {
         choice(
             for: device.identity, assignment: device.assignment, isKnown: device.isKnown, on: device.interface)
@@ -72,9 +74,6 @@ public struct ProfileRules: Equatable, Sendable {
         if let profile = fixed[identity] { return ProfileChoice(.profile(profile), .file) }
         return choice(isKnown: isKnown, on: interface)
     }
-
-    /// The choice for an address that is no device's yet.
-    public func choiceForStrangers(on interface: String?) -> ProfileChoice { choice(isKnown: false, on: interface) }
 
     private func choice(isKnown: Bool, on interface: String?) -> ProfileChoice {
         if !isKnown, awaitsPeers { return ProfileChoice(.block, .unheard) }

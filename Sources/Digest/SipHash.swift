@@ -8,10 +8,9 @@
 ///
 /// Nothing here does I/O or draws a random number: keys come in as arguments.
 
-/// SipHash (Aumasson, Bernstein): a keyed 64-bit hash that strangers who lack the key cannot aim.
+/// SipHash-2-4 (Aumasson, Bernstein): a keyed 64-bit hash that strangers who lack the key cannot aim.
 ///
-/// `hash13` is for tables, `hash24` where the value itself goes out to the network. Words hash like their
-/// octets in little-endian order, so both forms of a function agree.
+/// Words hash like their octets in little-endian order, so both forms agree.
 public struct SipHash: Sendable {
     @usableFromInline let key0: UInt64
     @usableFromInline let key1: UInt64
@@ -22,40 +21,24 @@ public struct SipHash: Sendable {
         self.key1 = key1
     }
 
-    /// SipHash-1-3 of a fixed number of words.
-    @inlinable public func hash13<let count: Int>(_ words: [count of UInt64]) -> UInt64 {
-        var state = SipState(key0, key1)
-        for index in 0..<count { state.absorb(words[index], rounds: 1) }
-        return state.finish(byteCount: count &* 8, tail: 0, rounds: 1, finalRounds: 3)
-    }
-
     /// SipHash-2-4 of a fixed number of words.
     @inlinable public func hash24<let count: Int>(_ words: [count of UInt64]) -> UInt64 {
         var state = SipState(key0, key1)
-        for index in 0..<count { state.absorb(words[index], rounds: 2) }
-        return state.finish(byteCount: count &* 8, tail: 0, rounds: 2, finalRounds: 4)
-    }
-
-    /// SipHash-1-3 of bytes.
-    public func hash13(_ bytes: Span<UInt8>) -> UInt64 {
-        hash(bytes, rounds: 1, finalRounds: 3)
+        for index in 0..<count { state.absorb(words[index]) }
+        return state.finish(byteCount: count &* 8, tail: 0)
     }
 
     /// SipHash-2-4 of bytes.
     public func hash24(_ bytes: Span<UInt8>) -> UInt64 {
-        hash(bytes, rounds: 2, finalRounds: 4)
-    }
-
-    private func hash(_ bytes: Span<UInt8>, rounds: Int, finalRounds: Int) -> UInt64 {
         var state = SipState(key0, key1)
         let wholeWords = bytes.count & ~7
         var offset = 0
         while offset < wholeWords {
-            state.absorb(Self.word(bytes, at: offset, count: 8), rounds: rounds)
+            state.absorb(Self.word(bytes, at: offset, count: 8))
             offset += 8
         }
         let tail = Self.word(bytes, at: offset, count: bytes.count - offset)
-        return state.finish(byteCount: bytes.count, tail: tail, rounds: rounds, finalRounds: finalRounds)
+        return state.finish(byteCount: bytes.count, tail: tail)
     }
 
     /// Reads up to eight octets, the first one the least significant.
@@ -84,18 +67,18 @@ public struct SipHash: Sendable {
     }
 
     @inlinable @inline(__always)
-    mutating func absorb(_ word: UInt64, rounds: Int) {
+    mutating func absorb(_ word: UInt64) {
         v3 ^= word
-        for _ in 0..<rounds { turn() }
+        for _ in 0..<2 { turn() }
         v0 ^= word
     }
 
     /// Absorbs the last word (up to seven octets and the length) and folds the state.
     @inlinable @inline(__always)
-    mutating func finish(byteCount: Int, tail: UInt64, rounds: Int, finalRounds: Int) -> UInt64 {
-        absorb(UInt64(truncatingIfNeeded: byteCount) << 56 | tail, rounds: rounds)
+    mutating func finish(byteCount: Int, tail: UInt64) -> UInt64 {
+        absorb(UInt64(truncatingIfNeeded: byteCount) << 56 | tail)
         v2 ^= 0xff
-        for _ in 0..<finalRounds { turn() }
+        for _ in 0..<4 { turn() }
         return v0 ^ v1 ^ v2 ^ v3
     }
 

@@ -49,6 +49,7 @@ public enum Check: String, CaseIterable, Sendable, Comparable {
 
 /// One thing that was looked at.
 public struct Finding: Equatable, Sendable {
+    /// How bad it is.
     public enum Grade: String, CaseIterable, Sendable {
         case ok
         /// It works, and may not for long.

@@ -39,6 +39,7 @@ public struct Sight: Sendable {
 
     /// What the configuration wants, as far as a check needs it.
     public struct Setup: Equatable, Sendable {
+        /// A proxy of one of its profiles.
         public struct Proxy: Equatable, Sendable {
             public var profile: String
             /// `proxy.example:8080`.
@@ -99,6 +100,7 @@ public struct Sight: Sendable {
         case running(Running)
     }
 
+    /// What a daemon that answers says of itself.
     public struct Running: Equatable, Sendable {
         public var version = ""
         public var process: Int?
@@ -112,6 +114,7 @@ public struct Sight: Sendable {
         public init() {}
     }
 
+    /// What this kernel can do, and how it is set.
     public struct Kernel: Equatable, Sendable {
         public var release = ""
         /// Why /dev/net/tun can't be opened; nil: it can.
@@ -134,6 +137,7 @@ public struct Sight: Sendable {
 
     /// How a proxy answered.
     public struct UpstreamSight: Equatable, Sendable {
+        /// What became of the question.
         public enum Answer: Equatable, Sendable {
             /// With the status of its answer to CONNECT, or of SOCKS5's greeting; nil where nothing was asked of it.
             case answered(status: Int?)
@@ -151,6 +155,7 @@ public struct Sight: Sendable {
         }
     }
 
+    /// Whether questions about names are answered.
     public struct Names: Equatable, Sendable {
         /// Each address of the gateway where devices ask, and whether somebody answered.
         public var own: [(address: String, answers: Bool)] = []
@@ -185,6 +190,7 @@ public struct Sight: Sendable {
 
     /// A tunnel that isn't ours.
     public struct OtherTunnel: Equatable, Sendable {
+        /// What makes it one.
         public enum Kind: String, Sendable {
             case tun
             case wireguard
@@ -199,6 +205,7 @@ public struct Sight: Sendable {
         }
     }
 
+    /// Bounds of the daemon's process and of the machine, as the kernel writes them.
     public struct Limits: Equatable, Sendable {
         /// /proc/PID/limits of the daemon.
         public var process: String?
@@ -210,6 +217,7 @@ public struct Sight: Sendable {
         public init() {}
     }
 
+    /// The file system that the state is on.
     public struct Disk: Equatable, Sendable {
         public var folder: String
         public var space: FileSystemSpace
@@ -224,6 +232,7 @@ public struct Sight: Sendable {
         }
     }
 
+    /// The calendar.
     public struct ClockSight: Equatable, Sendable {
         /// Seconds since 1970.
         public var now: Int64 = 0
@@ -232,6 +241,7 @@ public struct Sight: Sendable {
         public init() {}
     }
 
+    /// Programs that keep the network too.
     public struct Managers: Equatable, Sendable {
         /// `nmcli -t -f DEVICE,STATE device`; nil: NetworkManager does not run.
         public var networkManager: String?
@@ -245,6 +255,7 @@ public struct Sight: Sendable {
         public init() {}
     }
 
+    /// The versions of this command and of the system's tools, and whether root looks.
     public struct Tools: Equatable, Sendable {
         public var own = ""
         /// Nil: it is not installed.

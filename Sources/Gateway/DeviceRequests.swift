@@ -12,6 +12,7 @@ public import Bytes
 
 /// A name, or an address without one, and what became of a device's wish for it; the same again is counted.
 public struct DeviceRequest: Sendable {
+    /// Where it went.
     public enum Fate: String, CaseIterable, Sendable {
         /// To an upstream, which may have said no.
         case proxied

@@ -97,10 +97,4 @@ extension Gateway {
         case .all(let because): ("all", because)
         }
     }
-
-    /// The position of the profile of a device without one of its own: its network's, else the gateway's.
-    public func usualProfile(of device: IPAddress) -> Int {
-        let settings = shared.policy.settings
-        return settings.scopes.first { $0.network.contains(device) }?.profile ?? settings.active
-    }
 }

@@ -1,4 +1,4 @@
-/// The bound on flows that are dialling or wait for the handshake's last ACK (DESIGN.md, decision 4).
+/// The bound on flows that are dialling or wait for the handshake's last ACK.
 ///
 /// A device over its share loses its own oldest half-open flow; when the bound in all is reached, a SYN
 /// costs no state and is answered with a cookie.

@@ -36,12 +36,14 @@ public struct NetworkSettings: Sendable {
     public var pagePort: UInt16?
     /// Who besides the LANs' devices comes to it by port 80.
     public var pageGuests: NetworkPlan.PageGuests?
+    /// Who runs ip(8) and nft(8).
+    public var tools = SystemTools()
 
     public init(setup: NetworkPlan.Setup) { self.setup = setup }
 }
 
 struct NetworkKeeper: ~Copyable {
-    private var setup = NetworkSetup()
+    private var setup: NetworkSetup
     let monitor: NetworkMonitor
     private let settings: NetworkSettings
     /// Where the page listens, as the next `follow` or `apply` tells the kernel.
@@ -61,6 +63,7 @@ struct NetworkKeeper: ~Copyable {
         _ settings: NetworkSettings, tunnel: String, pools: [IPPrefix], dnsPort: UInt16?
     ) throws(SystemCallError) {
         self.settings = settings
+        setup = NetworkSetup(tools: settings.tools)
         pagePort = settings.pagePort
         self.tunnel = tunnel
         self.pools = pools
@@ -77,7 +80,9 @@ struct NetworkKeeper: ~Copyable {
     }
 
     /// What `apply` would do at a start, as commands; nothing is changed.
-    func preview(_ policy: Policy) throws(NetworkError) -> [String] { try NetworkSetup.preview(plan(policy)) }
+    func preview(_ policy: Policy) throws(NetworkError) -> [String] {
+        try NetworkSetup.preview(plan(policy), tools: settings.tools)
+    }
 
     /// Follows a switch: the real addresses of names that are proxied since then are lent for a while.
     ///

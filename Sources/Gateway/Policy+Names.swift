@@ -55,7 +55,7 @@ extension Policy {
 }
 
 extension Policy {
-    /// What has to be routed into the TUN device for devices of a profile, and what forces it (DESIGN.md, decision 6).
+    /// What has to be routed into the TUN device for devices of a profile, and what forces it (`RuleBook+Capture`).
     func capture(ofProfile position: Int) -> Capture {
         if let egress = settings.egress { return .all(because: "egress \"\(settings.profiles[egress].id)\"") }
         guard settings.fakesNames else { return .all(because: "names get no fake addresses (dns.mode)") }

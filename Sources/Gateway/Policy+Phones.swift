@@ -1,4 +1,4 @@
-/// What is done for phones where no rule names a host (DESIGN.md, "Phones").
+/// What is done for phones where no rule names a host.
 
 import Addresses
 import Bytes

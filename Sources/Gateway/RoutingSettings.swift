@@ -22,6 +22,7 @@ public struct RoutingSettings: Sendable {
         case off
     }
 
+    /// One way to go on, with the rules that choose it.
     public struct Profile: Sendable {
         public var id: String
         /// Not asked where there is a `group`.
@@ -54,7 +55,7 @@ public struct RoutingSettings: Sendable {
         }
     }
 
-    /// What is done for phones unless a rule says otherwise (DESIGN.md, "Phones").
+    /// What is done for phones unless a rule says otherwise.
     public struct Phones: Sendable {
         /// Connectivity checks and push, which go direct.
         public var direct: [RuleList] = []

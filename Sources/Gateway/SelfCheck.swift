@@ -11,6 +11,7 @@ import Network
 
 /// What a device's own fetches show, and why where that is known.
 public struct SelfCheck: Equatable, Sendable {
+    /// Who answers its questions about names.
     public enum Names: Equatable, Sendable {
         /// The device itself asked our DNS service.
         case ours
@@ -23,11 +24,13 @@ public struct SelfCheck: Equatable, Sendable {
         case other
     }
 
+    /// Whether its packets come by us.
     public enum Route: Equatable, Sendable {
         case throughUs
         case other
     }
 
+    /// Where its IPv6 goes.
     public enum IPv6: Equatable, Sendable {
         /// Nothing came by IPv6, and the device wants none.
         case none
@@ -78,11 +81,8 @@ public struct SelfCheck: Equatable, Sendable {
     /// Anything of the check was seen: before that, a browser may not have begun.
     public var hasBegun = false
 
-    public var asksOurDNS: Bool { names == .ours }
+    /// Whether what the device sends to fake addresses comes to us.
     public var usesOurRoute: Bool { route == .throughUs }
-    public var usesOurIPv6: Bool { ipv6 == .throughUs }
-    /// Whether the device is known to have IPv6 that goes around the gateway.
-    public var hasOtherIPv6: Bool { if case .around = ipv6 { true } else { false } }
 }
 
 /// What is known of a device besides what it has fetched.

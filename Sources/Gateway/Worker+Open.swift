@@ -28,8 +28,7 @@ extension Worker {
         return handle
     }
 
-    /// Whether a SYN is our own dial that came back through the TUN device: it comes from this machine and goes
-    /// where our upstream is.
+    /// Whether a SYN is a dial of this machine's own that came back through the TUN device.
     func isOwn(_ key: FlowKey, by policy: Policy) -> Bool {
         policy.settings.direct.policy.own.contains { $0.contains(key.client.address) }
     }

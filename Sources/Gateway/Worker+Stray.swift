@@ -54,8 +54,7 @@ extension Worker {
         return true
     }
 
-    /// Remembers a flow whose late segments want an answer: TIME-WAIT, or a reset of ours (DESIGN.md,
-    /// decision 7).
+    /// Remembers a flow whose late segments want an answer: TIME-WAIT, or a reset of ours.
     mutating func linger(_ key: FlowKey, _ phase: TCPEndpoint.Phase, _ record: TimeWaitRecord) {
         switch phase {
         case .timeWait, .closed(.aborted), .closed(.timedOut):

@@ -9,6 +9,7 @@ public struct GroupChange: Equatable, Sendable {
     /// What is wrong with the one that was left.
     public var cause: Cause?
 
+    /// Why it was made.
     public enum Reason: Equatable, Sendable {
         /// Somebody has been left for being red, or yellow for long; when nobody remains, all are red.
         case failed

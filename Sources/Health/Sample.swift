@@ -14,6 +14,7 @@ public struct Sample: Equatable, Sendable {
         case traffic
     }
 
+    /// What was observed.
     public enum Outcome: Equatable, Sendable {
         /// It worked, in this time.
         case good(Interval)

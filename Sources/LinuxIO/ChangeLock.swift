@@ -10,6 +10,8 @@ internal import Synchronization
 
 public enum ChangeLock {
     /// The descriptor of the lock that is held, for a companion's tools; -1 without one.
+    ///
+    /// It is the process's, as the lock is: a tool that this process starts inherits it, a companion's is handed it.
     static let held = Atomic<CInt>(-1)
 
     /// Does something while nobody else, and no tool of anybody else's, is at it; waits for them, but not for ever.

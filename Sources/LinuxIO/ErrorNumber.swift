@@ -29,13 +29,11 @@ public struct ErrorNumber: Hashable, Sendable, CustomStringConvertible {
     public static let hostUnreachable = ErrorNumber(rawValue: EHOSTUNREACH)
     /// EIO: among others, a packet was written to a TUN device that is set down.
     public static let inputOutput = ErrorNumber(rawValue: EIO)
-    public static let inProgress = ErrorNumber(rawValue: EINPROGRESS)
     public static let invalidArgument = ErrorNumber(rawValue: EINVAL)
     /// EMSGSIZE: the datagram does not fit the path.
     public static let messageTooLong = ErrorNumber(rawValue: EMSGSIZE)
     public static let networkDown = ErrorNumber(rawValue: ENETDOWN)
     public static let networkUnreachable = ErrorNumber(rawValue: ENETUNREACH)
-    public static let noBufferSpace = ErrorNumber(rawValue: ENOBUFS)
     public static let noSuchDevice = ErrorNumber(rawValue: ENODEV)
     /// ENXIO: a device file without a driver.
     public static let noSuchDeviceOrAddress = ErrorNumber(rawValue: ENXIO)

@@ -6,6 +6,7 @@ internal import Glibc
 
 /// Where packets for a destination go.
 public struct KernelRoute: Hashable, Sendable {
+    /// What becomes of a packet, by the kernel's numbers (RTN_…).
     public enum Kind: UInt8, Sendable {
         case unicast = 1
         case local = 2

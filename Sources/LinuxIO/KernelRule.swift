@@ -6,6 +6,7 @@ internal import Glibc
 
 /// Rules are asked in the order of their priorities until one has an answer.
 public struct KernelRule: Hashable, Sendable {
+    /// What a packet that matches gets.
     public enum Action: Hashable, Sendable {
         case lookup(UInt32)
         /// Goes on with the first rule of a later priority.

@@ -17,4 +17,3 @@
 ///     Clock, SystemRandom         what the modules below take as arguments
 ///
 /// Calls on the way of a packet allocate nothing.
-enum Overview {}

@@ -41,26 +41,6 @@ public enum NetworkInterface {
         return Int(result)
     }
 
-    /// How many packets an interface has dropped instead of sending; for a TUN device those that we were too
-    /// slow to read.
-    ///
-    /// The number wraps at 2^32; nil when there is no such interface.
-    public static func droppedPackets(of name: String) throws(SystemCallError) -> UInt32? {
-        var first: UnsafeMutablePointer<ifaddrs>?
-        guard unsafe getifaddrs(&first) == 0 else { throw .last("getifaddrs") }
-        defer { unsafe freeifaddrs(first) }
-        var next = unsafe first
-        while let entry = unsafe next {
-            unsafe next = entry.pointee.ifa_next
-            guard let data = unsafe entry.pointee.ifa_data, unsafe String(cString: entry.pointee.ifa_name) == name
-            else { continue }
-            // Safe: data stands in an interface's own entry alone, not in those of its addresses, and is a
-            // rtnl_link_stats, whose eighth word is tx_dropped (getifaddrs(3), linux/if_link.h).
-            return unsafe data.load(fromByteOffset: 7 * 4, as: UInt32.self)
-        }
-        return nil
-    }
-
     /// All IPv4 and IPv6 addresses of this machine.
     public static func addresses() throws(SystemCallError) -> [Address] {
         var first: UnsafeMutablePointer<ifaddrs>?

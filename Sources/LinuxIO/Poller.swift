@@ -41,7 +41,8 @@ public struct PolledEvent: Sendable {
 
 /// A set of watched descriptors, each with a token of the owner's choice.
 ///
-/// A descriptor leaves the set by itself when it is closed.
+/// A descriptor leaves the set by itself when it is closed. Sendable although the compiler can't see it: the buffer is
+/// written by `wait` alone, which its one owner calls.
 @safe public struct Poller: ~Copyable, @unchecked Sendable {
     /// The most events that one `wait` returns.
     public static let batch = 256

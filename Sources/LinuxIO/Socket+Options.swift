@@ -33,16 +33,6 @@ extension Socket {
         attempt(SOL_SOCKET, SO_KEEPALIVE, 1)
     }
 
-    /// Is writable only while less than so many bytes wait unsent (TCP_NOTSENT_LOWAT).
-    public func setUnsentLimit(_ bytes: Int) {
-        attempt(CInt(IPPROTO_TCP), TCP_NOTSENT_LOWAT, CInt(clamping: bytes))
-    }
-
-    /// Gives up when sent bytes stay unacknowledged for so long (TCP_USER_TIMEOUT, RFC 5482).
-    public func setUnacknowledgedLimit(_ limit: Interval) {
-        attempt(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, CInt(clamping: limit.milliseconds))
-    }
-
     /// Fixes the kernel's buffers (SO_RCVBUF, SO_SNDBUF) instead of letting them follow the connection.
     public func setBuffers(receive: Int? = nil, send: Int? = nil) {
         if let receive { attempt(SOL_SOCKET, SO_RCVBUF, CInt(clamping: receive)) }

@@ -5,6 +5,7 @@ internal import Glibc
 
 /// The process's standard streams, as a command line uses them.
 public enum Terminal {
+    /// One of them, by its descriptor.
     public enum Stream: CInt, Sendable {
         case input = 0
         case output = 1

@@ -105,8 +105,9 @@ private final class ThreadStart: Sendable {
 }
 
 /// Carries an owned value through a closure, which cannot capture one to give it away.
+///
+/// Sendable although the compiler can't see it: it is written once before the thread starts, and emptied once by it.
 @safe private final class Parcel<Content: ~Copyable & Sendable>: @unchecked Sendable {
-    // Written once before the thread starts and emptied once by it.
     private var content: Content?
 
     init(_ content: consuming Content) { self.content = consume content }

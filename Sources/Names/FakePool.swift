@@ -25,7 +25,7 @@ public struct FakePool: Sendable {
     /// The kind of address that a query asks for.
     public enum Family: Sendable { case ipv4, ipv6 }
 
-    /// The numbers of DESIGN.md, "Names".
+    /// How much there may be at most, and for how long.
     public struct Limits: Equatable, Sendable {
         /// The names that count on one device.
         public var namesPerDevice = 8192

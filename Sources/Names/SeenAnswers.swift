@@ -14,6 +14,7 @@ public import Bytes
 ///
 /// Over a bound the addresses that were answered longest ago are forgotten first.
 public struct SeenAnswers: Sendable {
+    /// How much is remembered.
     public struct Limits: Equatable, Sendable {
         /// Names of one device, each counted with each of its addresses.
         public var perDevice = 4096

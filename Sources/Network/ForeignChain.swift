@@ -6,6 +6,7 @@
 
 /// A chain that ends in a refusal and knows nothing of our LAN.
 public struct ForeignChain: Hashable, Sendable, CustomStringConvertible {
+    /// Who has made it.
     public enum Manager: Sendable {
         case docker
         case ufw
@@ -14,6 +15,7 @@ public struct ForeignChain: Hashable, Sendable, CustomStringConvertible {
         case other
     }
 
+    /// Which packets pass it.
     public enum Hook: String, Sendable {
         case forward
         case input

@@ -84,7 +84,7 @@ extension NetworkSetup {
         guard plan?.setup == .gateway else { return [] }
         var found: [Insistence] = []
         for set in [SystemVerb.ListedPart.insistsIPv4, .insistsIPv6] {
-            found += Insistence.elements(of: try Commands.listing(set, withElements: true) ?? "")
+            found += Insistence.elements(of: try tools.listing(set, withElements: true) ?? "")
         }
         return found.sorted { "\($0)" < "\($1)" }
     }

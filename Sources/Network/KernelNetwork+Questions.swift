@@ -40,8 +40,6 @@ extension IPAddress {
     static func isBefore(_ left: IPAddress, _ right: IPAddress) -> Bool {
         (left.isIPv4 ? 0 : 1, left.high, left.low) < (right.isIPv4 ? 0 : 1, right.high, right.low)
     }
-
-    var isUniqueLocal: Bool { !isIPv4 && high >> 57 == 0x7e }
 }
 
 extension IPPrefix {

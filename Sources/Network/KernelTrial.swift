@@ -59,13 +59,15 @@ public enum KernelTrial {
         plan.refusesEncryptedDNS = true
         guard let machine = try? KernelNetwork.read() else { return outcome }
         let script = NetworkScript(plan, on: machine)
-        do throws(NetworkError) { try Commands.firewall(script.firewall) } catch {
+        // Not by a companion: only this thread is in the new namespace.
+        let tools = SystemTools()
+        do throws(NetworkError) { try tools.firewall(script.firewall) } catch {
             outcome.firewallFailure = "\(error)"
         }
         let changes = NetworkChanges(from: machine, to: script)
         for isIPv4 in machine.hasIPv6 ? [true, false] : [true] {
             let lines = (changes.preparation + changes.rules).filter { $0.isIPv4 == isIPv4 }.map(\.line)
-            if let failure = Commands.batch(lines, isIPv4: isIPv4).error {
+            if let failure = tools.batch(lines, isIPv4: isIPv4).error {
                 outcome.routingFailure = outcome.routingFailure ?? "\(failure)"
             }
         }

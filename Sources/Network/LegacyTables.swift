@@ -21,10 +21,10 @@ enum LegacyTables {
     }
 
     /// The filter tables that are in use, and the tools whose tables cannot be read.
-    static func read() -> (tables: [ListedTable], unread: [String]) {
+    static func read(by tools: SystemTools) -> (tables: [ListedTable], unread: [String]) {
         var found: (tables: [ListedTable], unread: [String]) = ([], [])
         for family in Family.allCases where isInUse(family) {
-            if let listing = listing(family) {
+            if let listing = listing(family, tools) {
                 found.tables.append(parse(listing.text, family, tool: listing.tool))
             } else {
                 found.unread.append("\(family.tool)-legacy")
@@ -40,9 +40,9 @@ enum LegacyTables {
 
     /// What the table holds, and the tool that changes it; where there is no other iptables, the plain name is the
     /// older.
-    private static func listing(_ family: Family) -> (text: String, tool: String)? {
+    private static func listing(_ family: Family, _ tools: SystemTools) -> (text: String, tool: String)? {
         for tool in family.savers {
-            guard let outcome = try? SystemTools.run(.legacy(tool)), outcome.status == 0 else { continue }
+            guard let outcome = try? tools.run(.legacy(tool)), outcome.status == 0 else { continue }
             // The newer one shows its own rules, and warns that there are others.
             if !outcome.errors.contains("-legacy tables present") { return (outcome.output, tool.rawValue) }
         }

@@ -17,4 +17,3 @@
 ///
 ///     gateway   devices on LAN interfaces   rules by the interface and the device, table "names" or "all"
 ///     host      this machine's own sockets  as above, after the mark of our own and of inbound connections
-enum Overview {}

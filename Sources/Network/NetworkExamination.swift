@@ -132,7 +132,7 @@ extension NetworkExamination {
     public static func foreignChains(
         _ ruleset: String, lan: [String], ports: [UInt16]
     ) -> (chains: [ForeignChain], unread: [String]) {
-        let legacy = LegacyTables.read()
+        let legacy = LegacyTables.read(by: SystemTools())
         let chains = ForeignChain.find(ruleset, lan: lan, ports) + ForeignChain.find(in: legacy.tables, lan: lan, ports)
         return (chains, legacy.unread)
     }

@@ -51,9 +51,9 @@ public enum NetworkNotice: Hashable, Sendable, CustomStringConvertible {
 extension NetworkSetup {
     func notices(_ plan: NetworkPlan, _ machine: KernelNetwork) throws(NetworkError) -> [NetworkNotice] {
         var notices = NetworkNotice.of(plan, machine)
-        guard plan.setup == .gateway, let rules = try Commands.listing(.ruleset) else { return notices }
+        guard plan.setup == .gateway, let rules = try tools.listing(.ruleset) else { return notices }
         let lan = plan.lan.map(\.interface)
-        let legacy = LegacyTables.read()
+        let legacy = LegacyTables.read(by: tools)
         let ports = [plan.dnsPort, plan.pagePort].compactMap(\.self)
         let chains = ForeignChain.find(rules, lan: lan, ports)
         notices += (chains + ForeignChain.find(in: legacy.tables, lan: lan, ports)).map { .foreignChain($0) }

@@ -5,6 +5,7 @@ public import Bytes
 
 /// A plan is complete: two of them differ in what a switch has to change.
 public struct NetworkPlan: Equatable, Sendable {
+    /// Whose traffic is taken.
     public enum Setup: Sendable {
         /// Somebody else makes the routes.
         case none

@@ -88,7 +88,7 @@ extension NetworkSetup {
             }
             inverses.append(.setting(pending.setting.name, pending.current))
             do throws(SystemCallError) {
-                try SystemTools.set(pending.setting.name, to: pending.setting.value)
+                try tools.set(pending.setting.name, to: pending.setting.value)
             } catch {
                 throw .system(error)
             }
@@ -104,7 +104,7 @@ extension NetworkSetup {
         for setting in Settings.ours(obsolete) {
             inverses.append(.setting(setting.name, setting.ours))
             do throws(SystemCallError) {
-                try SystemTools.set(setting.name, to: setting.original)
+                try tools.set(setting.name, to: setting.original)
             } catch {
                 throw .system(error)
             }
@@ -119,7 +119,7 @@ extension NetworkSetup {
     ) throws(NetworkError) {
         for isIPv4 in [true, false] {
             let changes = changes.filter { $0.isIPv4 == isIPv4 }
-            let result = Commands.batch(changes.map(\.line), isIPv4: isIPv4)
+            let result = tools.batch(changes.map(\.line), isIPv4: isIPv4)
             let reached = changes.prefix(result.done)
             inverses.append(.lines(reached.reversed().map(\.inverse), isIPv4: isIPv4))
             if let error = result.error { throw error }
@@ -136,14 +136,14 @@ extension NetworkSetup {
         if text != firewall {
             let table = "table inet \(NetworkNames.firewallTable)"
             // What a crash has left comes back as it was listed.
-            let former = firewall.isEmpty ? try Commands.listing(.ownTable) ?? "" : firewall
-            try Commands.firewall(text + lending)
+            let former = firewall.isEmpty ? try tools.listing(.ownTable) ?? "" : firewall
+            try tools.firewall(text + lending)
             inverses.append(.firewall(firewall.isEmpty ? FirewallText.removal + former : firewall))
             firewall = text
-            firewallListing = try Commands.listing(.ownTable)
+            firewallListing = try tools.listing(.ownTable)
             done.append("nft \(table)")
         } else if wanted != lent {
-            try Commands.firewall(FirewallText.forgetting + lending)
+            try tools.firewall(FirewallText.forgetting + lending)
             done.append("nft lent addresses")
         }
         lent = wanted
@@ -153,11 +153,11 @@ extension NetworkSetup {
     mutating func takeBack(_ inverses: [Inverse]) {
         for inverse in inverses.reversed() {
             switch inverse {
-            case .lines(let lines, let isIPv4): Commands.force(lines, isIPv4: isIPv4)
+            case .lines(let lines, let isIPv4): tools.force(lines, isIPv4: isIPv4)
             case .firewall(let text):
-                try? Commands.firewall(text)
+                try? tools.firewall(text)
                 firewall = ""
-            case .setting(let name, let value): try? SystemTools.set(name, to: value)
+            case .setting(let name, let value): try? tools.set(name, to: value)
             case .state(let state): try? state.write(statePath)
             }
         }

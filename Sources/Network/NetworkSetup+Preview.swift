@@ -7,7 +7,7 @@ extension NetworkSetup {
     ///
     /// Nothing is changed. The TUN device need not be there yet: it counts as a new one.
     public static func preview(
-        _ plan: NetworkPlan, statePath: String = NetworkNames.statePath
+        _ plan: NetworkPlan, statePath: String = NetworkNames.statePath, tools: SystemTools = SystemTools()
     ) throws(NetworkError) -> [String] {
         try validate(plan)
         guard plan.setup != .none else { return [] }
@@ -15,7 +15,7 @@ extension NetworkSetup {
         if let conflict = Conflict.first(plan, machine) { throw conflict }
         let isNew = machine.link(plan.tunnel) == nil
         if isNew { machine.links.append(KernelLink(index: 0, name: plan.tunnel, isUp: false, mtu: 1500)) }
-        let standing = plan.setup == .host ? try standingConnections() : StandingConnections()
+        let standing = plan.setup == .host ? try standingConnections(tools) : StandingConnections()
         let script = NetworkScript(plan, on: machine, standing: standing)
         let saved = try SavedState.read(statePath)
         let changes = NetworkChanges(from: machine, to: script, former: saved.addresses)

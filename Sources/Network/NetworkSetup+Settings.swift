@@ -53,7 +53,7 @@ extension NetworkSetup {
     public static func putSettingsBack(statePath: String = NetworkNames.settingsPath) throws(NetworkError) {
         try ChangeLock.hold(directory(of: statePath)) { () throws(NetworkError) in
             let saved = try SavedState.read(statePath)
-            let failures = restore(saved)
+            let failures = restore(saved, SystemTools())
             try SavedState().write(statePath)
             if let failure = failures.first { throw failure }
         }

@@ -17,6 +17,7 @@ public struct NetworkSetup: ~Copyable {
     }
 
     let statePath: String
+    let tools: SystemTools
     public internal(set) var plan: NetworkPlan?
     /// What the firewall was given, and what it shows of it.
     var firewall = ""
@@ -29,7 +30,10 @@ public struct NetworkSetup: ~Copyable {
     var standing: StandingConnections?
 
     /// Nothing is done yet; `statePath` is where the kernel's former settings are kept.
-    public init(statePath: String = NetworkNames.statePath) { self.statePath = statePath }
+    public init(statePath: String = NetworkNames.statePath, tools: SystemTools = SystemTools()) {
+        self.statePath = statePath
+        self.tools = tools
+    }
 
     /// Makes everything as the plan says: at the start, at a switch, over what a crash has left.
     ///
@@ -44,10 +48,10 @@ public struct NetworkSetup: ~Copyable {
         let machine = try Self.machine()
         if let conflict = Conflict.first(plan, machine) { throw conflict }
         guard machine.link(plan.tunnel) != nil else { throw .noTunnel(plan.tunnel) }
-        if plan.setup == .host, standing == nil { standing = try Self.standingConnections() }
+        if plan.setup == .host, standing == nil { standing = try Self.standingConnections(tools) }
         let script = NetworkScript(plan, on: machine, standing: standing ?? StandingConnections())
         // Whoever asks for the same plan again (a reload) wants what others have changed made good, too.
-        if firewallListing != nil, try Commands.listing(.ownTable) != firewallListing {
+        if firewallListing != nil, try tools.listing(.ownTable) != firewallListing {
             firewall = ""
         }
         var report = Report()
@@ -65,7 +69,7 @@ public struct NetworkSetup: ~Copyable {
         guard let plan, plan.setup != .none else { return Report() }
         let machine = try Self.machine()
         let script = NetworkScript(plan, on: machine, standing: standing ?? StandingConnections())
-        if try Commands.listing(.ownTable) != firewallListing { firewall = "" }
+        if try tools.listing(.ownTable) != firewallListing { firewall = "" }
         var report = Report()
         report.done = try carryOut(script, on: machine, lent: plan.lent)
         if !report.done.isEmpty { Self.forgetStranded(plan, on: machine) }
@@ -80,7 +84,7 @@ public struct NetworkSetup: ~Copyable {
         firewallListing = nil
         lent = []
         standing = nil
-        try Self.cleanup(statePath: statePath)
+        try Self.cleanup(statePath: statePath, tools: tools)
     }
 
     // Finding out
@@ -89,9 +93,9 @@ public struct NetworkSetup: ~Copyable {
         do throws(SystemCallError) { return try KernelNetwork.read() } catch { throw .system(error) }
     }
 
-    static func standingConnections() throws(NetworkError) -> StandingConnections {
+    static func standingConnections(_ tools: SystemTools) throws(NetworkError) -> StandingConnections {
         do throws(SystemCallError) {
-            return StandingConnections(reading: try SystemTools.run(.connections).output)
+            return StandingConnections(reading: try tools.run(.connections).output)
         } catch {
             throw .system(error)
         }

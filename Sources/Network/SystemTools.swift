@@ -1,19 +1,19 @@
 /// Who does the verbs: the daemon's companion where there is one, otherwise this process.
 
 public import LinuxIO
-import Synchronization
 
-public enum SystemTools {
-    private static let companion = Mutex<Companion?>(nil)
+/// A way to have verbs done.
+public struct SystemTools: Sendable {
+    private let companion: Companion?
+
+    /// A companion does everything; nil: this process does it itself.
+    public init(_ companion: Companion? = nil) { self.companion = companion }
 
     /// The name of the companion's process, as ps(1) shows it.
     public static let processName = "starship-tools"
 
     /// What the tools need: the network's settings, and iptables-save(8) a raw socket.
     public static let capabilities: Capabilities = [.networkAdministration, .rawNetwork]
-
-    /// From now on a companion does everything; nil: this process does it itself.
-    public static func use(_ companion: Companion?) { self.companion.withLock { $0 = companion } }
 
     /// What a companion answers: a verb that we would not ask is refused (EPERM).
     public static func answer(_ request: [UInt8]) -> [UInt8] {
@@ -28,13 +28,13 @@ public enum SystemTools {
     }
 
     /// Does a verb and waits for it.
-    static func run(_ verb: SystemVerb) throws(SystemCallError) -> Tool.Outcome {
-        guard let companion = companion.withLock({ $0 }) else { return try verb.perform() }
+    func run(_ verb: SystemVerb) throws(SystemCallError) -> Tool.Outcome {
+        guard let companion else { return try verb.perform() }
         return try SystemAnswer.read(try companion.ask(verb.message))
     }
 
     /// Writes a setting of the kernel.
-    static func set(_ name: String, to value: String) throws(SystemCallError) {
+    func set(_ name: String, to value: String) throws(SystemCallError) {
         _ = try run(.setting(name, value: value))
     }
 }

@@ -4,6 +4,7 @@ public import Health
 
 /// What the page at `/lab` shows.
 public struct BoardView: Equatable, Sendable {
+    /// One device.
     public struct Row: Equatable, Sendable {
         public var device: String
         /// The profile's name, or `direct`, or `blocked`.

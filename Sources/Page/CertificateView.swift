@@ -20,6 +20,7 @@ public struct CertificateView: Equatable, Sendable {
         }
     }
 
+    /// What is known of the certificate.
     public enum Outcome: Equatable, Sendable {
         /// The device's upstream does not decrypt.
         case notNeeded

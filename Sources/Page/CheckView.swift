@@ -61,6 +61,7 @@ public struct CheckView: Equatable, Sendable {
         case foreignIPv6
     }
 
+    /// The answer to one question.
     public struct Result: Equatable, Sendable {
         public var question: Question
         /// Nil: it is as it should be.
@@ -75,6 +76,7 @@ public struct CheckView: Equatable, Sendable {
         }
     }
 
+    /// How far the check has come.
     public enum Stage: Equatable, Sendable {
         /// The images are on their way.
         case asking(nonce: String, Images)

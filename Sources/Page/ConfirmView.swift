@@ -17,6 +17,7 @@ public struct ConfirmView: Equatable, Sendable {
         }
     }
 
+    /// What becomes of the link.
     public enum Outcome: Equatable, Sendable {
         case offer(Offer)
         /// In words: found, expected, advice.

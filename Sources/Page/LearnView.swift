@@ -20,6 +20,7 @@ public struct LearnView: Equatable, Sendable {
         }
     }
 
+    /// How far it has come.
     public enum Stage: Equatable, Sendable {
         case ready
         /// Until a time in seconds since 1970.

@@ -117,6 +117,7 @@ public struct LaptopView: Equatable, Sendable {
         }
     }
 
+    /// How far it has come.
     public enum Stage: Equatable, Sendable {
         /// The laptop confirms its address and the port.
         case asking(port: FormField)

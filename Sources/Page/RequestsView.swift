@@ -4,6 +4,7 @@
 public struct RequestsView: Equatable, Sendable {
     /// One name or address.
     public struct Entry: Equatable, Sendable {
+        /// What became of it.
         public enum Way: Equatable, Sendable {
             case proxied
             case direct

@@ -2,6 +2,7 @@
 
 /// Steps in words, each one line; menus are those of iOS 17 and of Android 14.
 public struct CertificateSteps: Equatable, Sendable {
+    /// Whose menus they are.
     public enum System: String, CaseIterable, Sendable {
         case iOS
         case android = "Android"

@@ -24,6 +24,7 @@ public struct CommandLineOptions: Equatable, Sendable {
     /// The interface that `dhcp-probe` asks on; empty for every other command.
     public var interface = ""
 
+    /// What is to be done.
     public enum Command: String, CaseIterable, Sendable {
         case run
         case check

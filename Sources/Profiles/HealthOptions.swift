@@ -72,6 +72,7 @@ public struct HealthKeys: Equatable, Sendable {
     public var slow: Interval?
     public var giveUp: GiveUp?
 
+    /// When streams to a red upstream are refused at once.
     public enum GiveUp: Equatable, Sendable {
         case never
         case after(Interval)

@@ -19,6 +19,7 @@ public struct JSON5Value: Equatable, Sendable {
     public let position: TextPosition
     public let content: Content
 
+    /// What it is.
     public enum Content: Equatable, Sendable {
         case null
         case boolean(Bool)

@@ -8,6 +8,7 @@ extension QRCode {
         /// Characters alone, for a terminal, a file or a log without colours; right on this background alone.
         case plain(on: Background)
 
+        /// What the terminal's text stands on.
         public enum Background: String, CaseIterable, Sendable {
             case dark
             case light

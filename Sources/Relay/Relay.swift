@@ -24,6 +24,7 @@ public enum Side: Sendable {
 
 /// How far one direction of a flow has come.
 public struct Lane: Sendable {
+    /// Where its end stands.
     public enum Phase: Sendable {
         /// The source may still send.
         case open
@@ -98,7 +99,7 @@ public struct Relay: Sendable {
         case .client:
             guard up.phase == .open else { return }
             up.phase = .draining
-            // The other direction gets its full time from here (DESIGN.md, "Numbers": half-close).
+            // The other direction gets its full time from here (`RelayLimits.halfClose`).
             down.lastMoved = max(down.lastMoved, now)
         case .upstream:
             guard down.phase == .open else { return }

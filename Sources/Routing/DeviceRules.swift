@@ -56,7 +56,7 @@ public struct DeviceRules: Sendable {
         return verdict != .direct && hasNames(direct) || verdict != .proxy && hasNames(proxied)
     }
 
-    /// The networks that have to be routed into the TUN device (DESIGN.md, decision 6); names get fake addresses.
+    /// The networks that have to be routed into the TUN device; names get fake addresses.
     public var prefixes: [IPPrefix] {
         guard case .names(let prefixes) = rules.capture else { return [] }
         return prefixes

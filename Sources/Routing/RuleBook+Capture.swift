@@ -1,4 +1,4 @@
-/// What has to be routed into the TUN device so that the rules hold (DESIGN.md, decision 6).
+/// What has to be routed into the TUN device so that the rules hold.
 ///
 /// Names that aren't direct get fake addresses, and those are always routed. More is needed where a rule looks at an
 /// address: its network. And everything, where a rule that can give anything but DIRECT looks at what neither a name

@@ -1,3 +1,5 @@
+/// The receiving side's answers: `TCPEndpoint+Payload` tells what came, `TCPEndpoint+Send` asks what is due.
+
 import Bytes
 import Wire
 

@@ -1,3 +1,5 @@
+/// How much may be under way between recoveries; inside them `ProportionalRate` says it.
+
 import Bytes
 
 /// Congestion control by CUBIC (RFC 9438), in octets.

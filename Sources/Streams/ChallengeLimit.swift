@@ -1,3 +1,5 @@
+/// The bound on challenge ACKs, asked by `TCPEndpoint+Receive` before each of them.
+
 import Bytes
 
 /// A bound on answers to segments that look forged or misplaced (RFC 5961, section 7).

@@ -1,3 +1,5 @@
+/// Where a stream's sequence numbers begin; the owner of the endpoints has one for all of them.
+
 public import Addresses
 public import Bytes
 import Digest

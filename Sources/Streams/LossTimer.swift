@@ -1,3 +1,5 @@
+/// Which wait of the sending side runs; `TCPEndpoint+Timers` starts it and acts when it is over.
+
 import Bytes
 
 /// The one timer of the sending side: it stands for whichever of these comes first.

@@ -1,3 +1,5 @@
+/// Which octets are lost: `TCPEndpoint+Acknowledge` tells it what has arrived; `SendScoreboard` gives up what it says.
+
 import Bytes
 import Wire
 

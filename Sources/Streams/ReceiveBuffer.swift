@@ -1,3 +1,5 @@
+/// What came of the client and was not taken on yet, in chunks of the caller's pool.
+
 import Bytes
 import Wire
 

@@ -1,3 +1,5 @@
+/// The window that segments to the client announce; what is stored is in `ReceiveBuffer`.
+
 import Bytes
 import Wire
 

@@ -1,3 +1,5 @@
+/// Loss and repair as states: `TCPEndpoint+Acknowledge` and `TCPEndpoint+Timers` enter and leave them.
+
 import Bytes
 import Wire
 

@@ -1,3 +1,5 @@
+/// The measure of time that `LossTimer`, `RACK` and the tail loss probe wait by.
+
 import Bytes
 
 /// The round-trip time and the retransmission timeout that follows from it (RFC 6298).

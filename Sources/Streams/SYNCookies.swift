@@ -1,3 +1,5 @@
+/// The handshake without memory, for the owner of the endpoints when too many of them are half open.
+
 public import Addresses
 public import Bytes
 import Digest

@@ -1,3 +1,5 @@
+/// What was sent and not acknowledged, as `Transmission`s; acknowledgements, `RACK` and the timers change it.
+
 import Bytes
 import Wire
 

@@ -1,3 +1,5 @@
+/// When slow start ends although nothing was lost; `CUBIC` goes on from there.
+
 import Bytes
 import Wire
 

@@ -1,3 +1,5 @@
+/// What `TCPEndpoint` tells its caller.
+
 public import Bytes
 public import Wire
 

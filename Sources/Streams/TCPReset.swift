@@ -1,3 +1,5 @@
+/// What segments get that belong to no endpoint and no `TimeWaitRecord`.
+
 public import Wire
 
 /// The answer to a segment of a stream that does not exist (RFC 9293, section 3.10.7.1).

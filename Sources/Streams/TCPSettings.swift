@@ -1,3 +1,5 @@
+/// What an endpoint is given at its start.
+
 public import Bytes
 
 /// The family of the addresses under a stream: it decides how long the headers are.

@@ -1,3 +1,5 @@
+/// What takes an endpoint's place when both directions are finished.
+
 public import Bytes
 public import Wire
 
@@ -6,6 +8,7 @@ public import Wire
 /// After an orderly end it stands for TIME-WAIT; after a reset it answers late segments with RST. Either way a SYN of a
 /// new connection opens anew.
 public struct TimeWaitRecord: Equatable, Sendable {
+    /// How the stream has ended.
     public enum Kind: Sendable {
         case timeWait
         case reset

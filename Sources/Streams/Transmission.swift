@@ -1,3 +1,5 @@
+/// A record of the `SendScoreboard`.
+
 import Bytes
 import Wire
 

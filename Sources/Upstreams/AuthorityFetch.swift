@@ -31,6 +31,7 @@ public enum AuthorityFetchError: Error, Equatable, Sendable {
 
 /// One fetch under way, without its input and output.
 public struct AuthorityFetch: Equatable, Sendable {
+    /// What is to be done next, or what came of it.
     public enum Step: Equatable, Sendable {
         /// Ask again: the page is another one now.
         case again

@@ -31,15 +31,18 @@ extension Dial {
     /// Writes what a conversation begins with, in place of what the buffer held.
     func writeRequest(into output: inout [UInt8]) -> Dialogue {
         output.removeAll(keepingCapacity: true)
-        if case .socks5 = upstream.settings.kind {
+        switch upstream.settings.kind {
+        case .http:
+            ConnectDialogue.writeRequest(
+                to: target, identifying: upstream.settings.identify ? client : nil,
+                credentials: showsCredentials ? upstream.credentials : nil, into: &output)
+            return .connect(ConnectDialogue())
+        case .socks5:
             let socks = SOCKS5Dialogue(to: target, login: upstream.login)
             socks.writeGreeting(into: &output)
             return .socks5(socks)
+        case .direct: return .none
         }
-        ConnectDialogue.writeRequest(
-            to: target, identifying: upstream.settings.identify ? client : nil,
-            credentials: showsCredentials ? upstream.credentials : nil, into: &output)
-        return .connect(ConnectDialogue())
     }
 
     /// Takes an event of the connection while the proxy is asked.

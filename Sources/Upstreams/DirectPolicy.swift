@@ -1,4 +1,4 @@
-/// Where the gateway does not go on anybody's behalf (decision 12 of the design).
+/// Where the gateway does not go on anybody's behalf.
 ///
 /// Checked on addresses, after resolution: a name, an odd spelling or an IPv4-mapped address cannot pass by.
 

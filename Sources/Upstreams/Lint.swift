@@ -37,6 +37,7 @@ extension LintPlan: CustomStringConvertible, CustomReflectable {
 
 /// One thing that was tried.
 public struct LintCheck: Equatable, Sendable {
+    /// What was tried.
     public enum Name: String, CaseIterable, Sendable {
         case name
         case connect
@@ -52,6 +53,7 @@ public struct LintCheck: Equatable, Sendable {
         case idle
     }
 
+    /// How well it works.
     public enum Verdict: String, CaseIterable, Sendable {
         case good
         /// It works, and somebody should know.
@@ -87,6 +89,7 @@ public enum ProxyKind: String, CaseIterable, Sendable {
 
 /// A key of a profile, the value that fits, and why.
 public struct LintSetting: Equatable, Sendable {
+    /// As it stands in the profile.
     public enum Value: Equatable, Sendable {
         case text(String)
         case flag(Bool)

@@ -30,6 +30,7 @@ public struct ProbeRequest: Sendable {
 
 /// One step of a probe, and what became of it.
 public struct ProbeStep: Equatable, Sendable {
+    /// What is tried, in this order.
     public enum Name: String, CaseIterable, Sendable {
         /// The name of the proxy, or of the page's host where there is none.
         case resolve

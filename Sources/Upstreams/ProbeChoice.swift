@@ -6,6 +6,7 @@ public import Health
 ///
 /// The pages may be tried one after the other (`next`) or beside each other; the choice is the same.
 public struct ProbeChoice: Equatable, Sendable {
+    /// What came of a page.
     public enum Verdict: Equatable, Sendable {
         case good
         case bad(Cause)

@@ -16,6 +16,7 @@ public import Wire
 
 /// What the configuration says about one upstream.
 public struct UpstreamSettings: Equatable, Sendable {
+    /// How it is spoken to.
     public enum Kind: Equatable, Sendable {
         /// A proxy that takes CONNECT (RFC 9110, section 9.3.6).
         case http(server: Target)

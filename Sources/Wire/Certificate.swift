@@ -24,8 +24,6 @@ public struct Certificate: Equatable, Sendable {
 
     /// The octets that a certificate may have, in either form.
     public static let sizeLimit = 65536
-    /// What phones know a certificate by that is sent to them, in either form.
-    public static let mediaType = "application/x-x509-ca-cert"
 
     /// Whether it may sign others: by basicConstraints (section 4.2.1.9) and by keyUsage (section 4.2.1.3), where it
     /// has one.

@@ -5,6 +5,7 @@ import Bytes
 
 /// One resource record (RFC 1035, section 4.1.3): where its parts stand.
 public struct DNSRecord: Equatable, Sendable {
+    /// Which part of the message it stands in.
     public enum Section: Sendable { case answer, authority, additional }
 
     public var section: Section

@@ -19,7 +19,6 @@ enum ASCII {
     static let semicolon: UInt8 = 0x3b
     static let less: UInt8 = 0x3c
     static let equals: UInt8 = 0x3d
-    static let greater: UInt8 = 0x3e
     static let question: UInt8 = 0x3f
     static let at: UInt8 = 0x40
     static let openBracket: UInt8 = 0x5b

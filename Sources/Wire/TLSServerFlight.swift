@@ -6,6 +6,7 @@ import Bytes
 
 /// What a server answers to a ClientHello, up to its certificate.
 public struct TLSServerFlight: Sendable {
+    /// What came of looking.
     public enum Outcome: Equatable, Sendable {
         case certificate(CertificateNames)
         /// There is none to be seen; the words say why.

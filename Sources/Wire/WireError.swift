@@ -14,6 +14,6 @@ public enum WireError: Error, Equatable, Sendable {
     /// What part of a packet an error is about.
     public enum Field: Sendable {
         case version, headerLength, totalLength, fragment, transport, address, extensionHeader
-        case payloadLength, checksum, segmentation, type, name, question
+        case checksum, segmentation, type, name, question
     }
 }

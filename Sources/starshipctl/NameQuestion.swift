@@ -1,8 +1,7 @@
-/// One question to one resolver over UDP.
+/// What addresses a name has, as one resolver says.
 
 import Addresses
 import Bytes
-import LinuxIO
 import Wire
 
 struct NameQuestion {
@@ -17,31 +16,11 @@ struct NameQuestion {
     }
 
     /// Asks and waits; nil where no good answer came in time.
-    ///
-    /// The socket is connected, with a port drawn by the kernel: nothing comes in from elsewhere. What has another id
-    /// or question is passed over, and the wait goes on (RFC 5452, section 9).
     func ask(_ resolver: SocketAddress, until deadline: Instant) -> Answer? {
-        var random = SystemRandom()
-        let id = UInt16.random(in: .min ... .max, using: &random)
-        var question: [UInt8] = []
-        guard DNSName.write(name, into: &question) else { return .unknownName }
-        question += [UInt8(type.rawValue >> 8), UInt8(type.rawValue & 255), 0, 1]
-        var writer = DNSWriter()
-        writer.begin(asking: question.span, id: id, bits: DNSHeader.Bits.recursionDesired)
-        writer.finish(nil)
-        guard let socket = try? DatagramSocket.connect(to: resolver, mark: mark), var poller = try? Poller(),
-            (try? poller.add(socket.descriptor.number, token: 0, events: .readable)) != nil,
-            socket.send(writer.bytes.span) == .sent
-        else { return nil }
-        var events = [PolledEvent.none]
-        while poller.wait(into: &events, until: deadline) > 0 {
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            var space = buffer.mutableSpan
-            guard case .datagram(let datagram) = socket.receive(into: &space) else { return nil }
-            let message = Array(buffer.prefix(datagram.count))
-            if let answer = read(message, id, question) { return answer }
+        guard let question = NameExchange.question(name, type: type.rawValue) else { return .unknownName }
+        return NameExchange(mark: mark).ask(resolver, question, until: deadline) { message, id in
+            read(message, id, question)
         }
-        return nil
     }
 
     /// Nil for what answers something else.

@@ -67,10 +67,8 @@ func serve(_ options: CommandLineOptions) -> Bool {
 /// Forks the process that runs the system's tools: before anything is read, and before the first thread.
 func startTools() -> Companion {
     do throws(SystemCallError) {
-        let companion = try Companion.start(
+        return try Companion.start(
             name: SystemTools.processName, keeping: SystemTools.capabilities, SystemTools.answer)
-        SystemTools.use(companion)
-        return companion
     } catch {
         fail(ExitCode.system.rawValue, "\(error)")
     }

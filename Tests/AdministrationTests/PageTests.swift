@@ -255,6 +255,20 @@ struct PageTests {
         #expect(other.routed == nil && !other.get("/").has("10.20.3.77"))
     }
 
+    @Test("an own proxy gets an hour more up to its longest time; beyond that nothing is promised")
+    func ownProxyForLonger() throws {
+        let desk = try Desk.forPages("adhoc: { from: [\"10.20.0.0/16\"], lease: \"1h\", max: \"2h\" },")
+        defer { desk.remove() }
+        let phone = Phone(desk, "10.9.0.2", mac: Self.macs[0])
+        #expect(phone.post(.bringProxy, ("server", "10.20.3.77:8899"), ("domains", "x.example")).status == 303)
+        let first = try #require(phone.assignment?.until)
+        #expect(phone.post(.extend).location == "/?done=extended")
+        #expect(phone.assignment?.until == first + 3600)
+        let more = phone.post(.extend)
+        #expect(more.status == 422 && more.has("for 2h already"), "\(more)")
+        #expect(phone.assignment?.until == first + 3600)
+    }
+
     @Test("a form waits for the proxy that it brings: what takes no connection is said beside its field")
     func trial() throws {
         let desk = try Desk.forPages("adhoc: { from: [\"10.20.0.0/16\"] },")

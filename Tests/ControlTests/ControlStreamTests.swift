@@ -68,17 +68,9 @@ private final class Reader {
 
     /// Everything that has come.
     func read() -> String {
-        var bytes: [UInt8] = []
-        loop: while true {
-            switch socket.read(appendingTo: &bytes, limit: 65_536) {
-            case .bytes: continue
-            case .wouldBlock: break loop
-            case .end, .failed:
-                isOver = true
-                break loop
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        let (text, isOver) = socket.readAll()
+        if isOver { self.isOver = true }
+        return text
     }
 
     func finishSending() { socket.shutdownSend() }

@@ -77,3 +77,17 @@ func call(_ line: String, _ body: String = "", type: String? = "application/json
 func refusal(_ line: String, _ body: String = "", type: String? = "application/json") throws -> ControlError {
     try #require(throws: ControlError.self) { try call(line, body, type: type) }
 }
+
+extension Socket {
+    /// Everything that has come, and whether the other side has ended the connection.
+    func readAll() -> (text: String, isOver: Bool) {
+        var bytes: [UInt8] = []
+        while true {
+            switch read(appendingTo: &bytes, limit: 65_536) {
+            case .bytes: continue
+            case .wouldBlock: return (String(decoding: bytes, as: UTF8.self), false)
+            case .end, .failed: return (String(decoding: bytes, as: UTF8.self), true)
+            }
+        }
+    }
+}

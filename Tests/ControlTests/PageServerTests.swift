@@ -102,17 +102,8 @@ private final class Reader {
 
     /// The status of each answer that has come.
     func statuses() -> [String] {
-        var bytes: [UInt8] = []
-        loop: while true {
-            switch socket.read(appendingTo: &bytes, limit: 65_536) {
-            case .bytes: continue
-            case .wouldBlock: break loop
-            case .end, .failed:
-                isOver = true
-                break loop
-            }
-        }
-        let text = String(decoding: bytes, as: UTF8.self)
+        let (text, isOver) = socket.readAll()
+        if isOver { self.isOver = true }
         return text.split(separator: "HTTP/1.1 ").map { String($0.prefix(3)) }
     }
 

@@ -55,7 +55,7 @@ extension WorkerTests {
             #expect(client.takeSegments().map(\.flags) == [.reset])
         }
 
-        /// DESIGN.md, decision 7: the key of a flow that we reset answers late segments with RST for 10 s; a SYN
+        /// The key of a flow that we reset answers late segments with RST for 10 s; a SYN
         /// opens anew.
         @Test func aLateSegmentAfterOurResetGetsOneAndASYNOpensAnew() throws {
             let bench = try Bench()

@@ -11,7 +11,7 @@ import Wire
 extension WorkerTests {
     @Suite("Bounds")
     struct Bounds {
-        /// DESIGN.md, decision 4: over a device's share its oldest half-open flow gives way.
+        /// Over a device's share its oldest half-open flow gives way.
         @Test func aDeviceOverItsShareLosesItsOldest() throws {
             let bench = try Bench { $0.halfOpenPerDevice = 3 }
             let other = bench.client(from: Bench.address("10.9.0.9", 0).address)
@@ -45,7 +45,7 @@ extension WorkerTests {
             bench.expectNothingLeft()
         }
 
-        /// B232, DESIGN.md, decision 4: over the bound in all a SYN costs no state and no dial.
+        /// B232: over the bound in all a SYN costs no state and no dial.
         @Test("over the bound a SYN gets a cookie, and the connection works", arguments: [true, false])
         func cookie(hasTimestamps: Bool) throws {
             let bench = try Bench { $0.halfOpen = 1 }

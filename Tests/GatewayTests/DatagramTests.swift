@@ -31,7 +31,7 @@ extension WorkerTests {
             #expect(bench.counter(\.udpRefused) == 1)
         }
 
-        /// B127: 50 a second for a device (DESIGN.md, "Numbers"), each device by itself.
+        /// B127: 50 a second for a device, each device by itself.
         @Test func errorsAreFew() throws {
             let bench = try Bench()
             var answers = 0
@@ -115,7 +115,7 @@ extension WorkerTests {
             #expect(bench.counter(\.echoReplies) == 1)
         }
 
-        /// B124, DESIGN.md, "Phones": a ping tells the truth about the way, and only to whom it concerns.
+        /// B124: a ping tells the truth about the way, and only to whom it concerns.
         @Test("a ping is refused while the upstream is lost", arguments: pairs)
         func refusedPing(pair: (device: String, target: String)) throws {
             // Nobody listens there: the upstream's own socket is the bench's, and is not asked.
@@ -164,14 +164,7 @@ extension WorkerTests {
             for piece in try Datagram.fragments(of: ping, mtu: 1280) { try bench.inject(piece) }
             let pieces = bench.nextStrays(3)
             #expect(pieces.allSatisfy { $0.bytes.count <= 1500 && $0.ip.fragment != nil })
-            var fragments = Fragments()
-            var whole: [UInt8]?
-            for piece in pieces {
-                if case .complete(let packet) = fragments.add(piece.bytes.span, piece.ip, now: bench.now) {
-                    whole = packet
-                }
-            }
-            let answer = try Seen(try #require(whole), hasVirtioHeader: false, queue: 0)
+            let answer = try #require(try bench.joined(pieces))
             #expect(answer.icmp?.type == [answer.ip.source.isIPv4 ? 0 : 129, 0])
             #expect(answer.icmp?.quote == data)
         }

@@ -36,7 +36,7 @@ struct FlowOwnersTests {
         #expect(owners.claim(key(1), for: 0, now: start) == 0)
     }
 
-    /// DESIGN.md, decision 7: late segments of a flow find the worker that remembers it.
+    /// Late segments of a flow find the worker that remembers it.
     @Test func aFlowThatIsOverIsRememberedForAWhile() {
         let owners = FlowOwners()
         _ = owners.claim(key(1), for: 1, now: start)

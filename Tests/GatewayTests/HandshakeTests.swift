@@ -18,7 +18,7 @@ extension WorkerTests {
             try client.sendSYN()
             let peer = try bench.accept()
             bench.until("the CONNECT is there") { peer.text.hasSuffix("\r\n\r\n") }
-            // DESIGN.md, "Towards the proxy": CONNECT with Host and nothing else.
+            // CONNECT with Host and nothing else (RFC 9110, section 9.3.6).
             #expect(peer.text == "CONNECT 198.51.100.10:443 HTTP/1.1\r\nHost: 198.51.100.10:443\r\n\r\n")
             bench.settle()
             #expect(client.segments.isEmpty)
@@ -88,7 +88,7 @@ extension WorkerTests {
             #expect(bench.lastFlowLine.contains("no connection to the proxy"))
         }
 
-        /// DESIGN.md, "Numbers": CONNECT 20 s overall.
+        /// CONNECT may take 20 s overall.
         @Test func aSilentProxyIsATimeoutAfter20Seconds() throws {
             let bench = try Bench()
             let client = bench.client()
@@ -125,7 +125,7 @@ extension WorkerTests {
             bench.until("the copy is answered") { client.segments.count >= 2 }
             let answers = client.takeSegments()
             #expect(Set(answers.map(\.sequence)).count == 1)
-            // DESIGN.md, decision 4: an old echo ruins the client's RTO.
+            // An old echo ruins the client's RTO.
             #expect(answers.allSatisfy { $0.options.timestamps?.echo == client.clock })
             client.next = client.next + 1
             try client.reset()
@@ -180,7 +180,7 @@ extension WorkerTests {
             bench.expectNothingLeft()
         }
 
-        /// DESIGN.md, "Numbers": SYN-ACK again after 1, 2, 4, 8 s.
+        /// SYN-ACK again after 1, 2, 4, 8 s.
         @Test func aHandshakeThatIsNeverCompletedIsGivenUp() throws {
             let bench = try Bench()
             let client = bench.client()

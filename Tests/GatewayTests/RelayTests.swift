@@ -7,7 +7,7 @@ import Testing
 @Suite("Relay")
 struct RelayTests {
     static let start = Instant(nanoseconds: 1_000_000_000)
-    /// DESIGN.md, "Numbers": half-close 60 s, idle 24 h.
+    /// The usual ones: half-close 60 s, idle 24 h.
     static let limits = RelayLimits(halfClose: .seconds(60), idle: .hours(24))
 
     @Test func aNewRelayIsOpenBothWays() {

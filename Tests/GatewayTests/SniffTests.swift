@@ -100,7 +100,7 @@ extension WorkerTests {
             bench.expectNothingLeft()
         }
 
-        /// B145, DESIGN.md, "Names": the CONNECT bears a name that a client says only where DNS has given it for the
+        /// B145: the CONNECT bears a name that a client says only where DNS has given it for the
         /// address.
         @Test(
             "a name is asked for where DNS agrees",

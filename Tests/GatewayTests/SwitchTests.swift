@@ -1,4 +1,4 @@
-/// A switch is felt by the flows whose way has changed, and by no other (B160, DESIGN.md, decision 7).
+/// A switch is felt by the flows whose way has changed, and by no other (B160).
 
 import Addresses
 import Bytes

@@ -94,14 +94,7 @@ extension WorkerTests {
             let pieces = bench.nextStrays(3)
             #expect(pieces.count == 3)
             #expect(pieces.allSatisfy { $0.bytes.count <= 1500 && $0.ip.fragment != nil })
-            var fragments = Fragments()
-            var whole: [UInt8]?
-            for piece in pieces {
-                if case .complete(let packet) = fragments.add(piece.bytes.span, piece.ip, now: bench.now) {
-                    whole = packet
-                }
-            }
-            let answer = try Seen(try #require(whole), hasVirtioHeader: false, queue: 0).udp
+            let answer = try #require(try bench.joined(pieces)).udp
             #expect(answer?.source == outside.address)
             #expect(answer?.data == data)
         }
@@ -268,7 +261,7 @@ extension WorkerTests {
 
         // MARK: Decisions
 
-        /// B130, B132, DESIGN.md, "Phones": what goes direct by default, and what does not.
+        /// B130, B132: what goes direct by default, and what does not.
         @Test func thePortsDecide() throws {
             func decision(_ port: UInt16, _ change: @escaping (inout GatewaySettings) -> Void = { _ in }) throws
                 -> DatagramDecision

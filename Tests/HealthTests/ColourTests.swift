@@ -1,4 +1,4 @@
-/// The table of colours (DESIGN, "Health"), causes in words, and every cause in every state.
+/// The table of colours (README, "Health"), causes in words, and every cause in every state.
 
 import Bytes
 import TestSupport

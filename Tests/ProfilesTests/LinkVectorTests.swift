@@ -66,7 +66,7 @@ struct LinkVectorTests {
         }
     }
 
-    @Test("the message of each vector is put together from its parameters as DESIGN says")
+    @Test("the message of each vector is put together from its parameters, sorted, each on a line")
     func messages() throws {
         for vector in try LinkVectors.read().signed {
             let lines = vector.parameters.sorted { $0.key < $1.key }.map { name, value in

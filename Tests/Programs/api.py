@@ -193,7 +193,7 @@ def push(path, count):
 
 
 def sign(gateway, key, file, host, port, method, target, body):
-    """DESIGN.md, "Signatures": by openssl, so that nothing of ours signs what ours checks."""
+    """Signed by openssl, so that nothing of ours signs what ours checks."""
     secret = open(file).read().strip()
     path, _, query = target.partition("?")
     stamp, nonce = os.environ.get("STAMP", str(int(time.time()))), os.environ.get("NONCE", os.urandom(12).hex())

@@ -1,4 +1,4 @@
-/// What is routed into the TUN device (DESIGN.md, decision 6).
+/// What is routed into the TUN device.
 
 import Addresses
 import Routing

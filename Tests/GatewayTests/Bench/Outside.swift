@@ -2,6 +2,7 @@
 
 import Addresses
 import Bytes
+import Flows
 import LinuxIO
 import Testing
 import Wire
@@ -50,6 +51,17 @@ extension Bench {
     func nextStrays(_ count: Int = 1) -> [Seen] {
         until("packets come") { strays.count >= count }
         return takeStrays()
+    }
+
+    /// Puts fragments together; nil where one is missing.
+    func joined(_ pieces: [Seen]) throws -> Seen? {
+        var fragments = Fragments()
+        for piece in pieces {
+            if case .complete(let packet) = fragments.add(piece.bytes.span, piece.ip, now: now) {
+                return try Seen(packet, hasVirtioHeader: false, queue: 0)
+            }
+        }
+        return nil
     }
 }
 

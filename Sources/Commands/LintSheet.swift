@@ -5,6 +5,7 @@ public import Profiles
 
 /// A proxy's marks, as they are shown.
 public struct LintSheet: Equatable, Sendable {
+    /// How well a proxy does something.
     public enum Mark: String, CaseIterable, Sendable {
         case good
         case odd
@@ -12,6 +13,7 @@ public struct LintSheet: Equatable, Sendable {
         case unknown
     }
 
+    /// One thing that was tried.
     public struct Row: Equatable, Sendable {
         /// One word for programs.
         public var name: String

@@ -2,51 +2,51 @@
 
 import LinuxIO
 
-enum Commands {
+extension SystemTools {
     /// Runs the lines as one `ip -batch`; it stops at the first that is refused.
     ///
     /// Returns how many were done and, when not all, why.
-    static func batch(_ lines: [String], isIPv4: Bool) -> (done: Int, error: NetworkError?) {
+    func batch(_ lines: [String], isIPv4: Bool) -> (done: Int, error: NetworkError?) {
         guard !lines.isEmpty else { return (0, nil) }
         let outcome: Tool.Outcome
         do throws(SystemCallError) {
-            outcome = try SystemTools.run(.batch(lines, isIPv4: isIPv4, isForced: false))
+            outcome = try run(.batch(lines, isIPv4: isIPv4, isForced: false))
         } catch {
             // How far a killed program has come nobody knows: all lines count as done, and taking back what is
             // not there harms nothing.
             return (lines.count, .system(error))
         }
         guard outcome.status != 0 else { return (lines.count, nil) }
-        let line = failedLine(outcome.errors)
+        let line = Self.failedLine(outcome.errors)
         let text = line.flatMap { lines.indices.contains($0 - 1) ? lines[$0 - 1] : nil } ?? ""
         let name = "ip \(isIPv4 ? "-4" : "-6") -batch"
         return (
             line.map { $0 - 1 } ?? lines.count,
-            .command(name, line: line, text: text, words: words(of: outcome.errors))
+            .command(name, line: line, text: text, words: Self.words(of: outcome.errors))
         )
     }
 
     /// Runs lines whatever becomes of each, and returns what the first refused one said.
     @discardableResult
-    static func force(_ lines: [String], isIPv4: Bool) -> NetworkError? {
+    func force(_ lines: [String], isIPv4: Bool) -> NetworkError? {
         guard !lines.isEmpty else { return nil }
         do throws(SystemCallError) {
-            let outcome = try SystemTools.run(.batch(lines, isIPv4: isIPv4, isForced: true))
+            let outcome = try run(.batch(lines, isIPv4: isIPv4, isForced: true))
             guard outcome.status != 0 else { return nil }
-            let line = failedLine(outcome.errors)
+            let line = Self.failedLine(outcome.errors)
             let text = line.flatMap { lines.indices.contains($0 - 1) ? lines[$0 - 1] : nil } ?? ""
             let name = "ip \(isIPv4 ? "-4" : "-6") -force -batch"
-            return .command(name, line: line, text: text, words: words(of: outcome.errors))
+            return .command(name, line: line, text: text, words: Self.words(of: outcome.errors))
         } catch {
             return .system(error)
         }
     }
 
     /// Runs a text as one transaction of nft(8).
-    static func firewall(_ text: String) throws(NetworkError) {
+    func firewall(_ text: String) throws(NetworkError) {
         let outcome: Tool.Outcome
         do throws(SystemCallError) {
-            outcome = try SystemTools.run(.load(text))
+            outcome = try run(.load(text))
         } catch {
             throw .system(error)
         }
@@ -58,16 +58,16 @@ enum Commands {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let said = line.flatMap { lines.indices.contains($0 - 1) ? String(lines[$0 - 1]) : nil } ?? ""
         let words = parts.count == 4 ? String(parts[3]) : first
-        throw .command("nft -f", line: line, text: trimmed(said), words: trimmed(words))
+        throw .command("nft -f", line: line, text: Self.trimmed(said), words: Self.trimmed(words))
     }
 
     /// What nft(8) shows of a part of the rules, as a rule without the elements of sets; nil when there is no such
     /// part.
-    static func listing(
+    func listing(
         _ part: SystemVerb.ListedPart, withElements: Bool = false
     ) throws(NetworkError) -> String? {
         do throws(SystemCallError) {
-            let outcome = try SystemTools.run(.list(part, withElements: withElements))
+            let outcome = try run(.list(part, withElements: withElements))
             return outcome.status == 0 ? outcome.output : nil
         } catch {
             throw .system(error)

@@ -1,3 +1,5 @@
+/// What is kept of a client's SYNs until the SYN-ACK answers them (`TCPEndpoint+Handshake`).
+
 import Wire
 
 /// What a client offers in its SYN, as far as every SYN of the attempt offered it.
