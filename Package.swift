@@ -35,8 +35,8 @@ func program(
     .executableTarget(name: name, dependencies: uses, path: path, swiftSettings: settings)
 }
 
-func tests(_ name: String, data: [String] = [], _ uses: [Target.Dependency]) -> Target {
-    .testTarget(name: name, dependencies: uses + ["TestSupport"], exclude: data, swiftSettings: checked)
+func tests(_ name: String, path: String? = nil, data: [String] = [], _ uses: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: uses + ["TestSupport"], path: path, exclude: data, swiftSettings: checked)
 }
 
 let package = Package(
@@ -140,6 +140,13 @@ let package = Package(
             ]),
         tests("NetworkTests", ["Network", "LinuxIO", "Bytes", "Addresses"]),
         tests("DoctorTests", ["Doctor", "Network", "Profiles", "LinuxIO", "Addresses", "Bytes"]),
+        tests(
+            "FuzzTests", path: "Tests/Fuzz", data: ["Seeds", "Corpus"],
+            [
+                "Bytes", "Addresses", "Digest", "Wire", "Names", "Flows", "Streams", "Routing", "Health", "Upstreams",
+                "Inbound", "Devices", "Profiles", "Page", "LinuxIO", "Store", "Capture", "Network", "Control", "Doctor",
+                "Commands",
+            ]),
         tests("LabTests", []),
     ],
     swiftLanguageModes: [.v6]

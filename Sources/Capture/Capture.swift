@@ -12,7 +12,7 @@
 
 /// Why there is no capture (any more).
 public enum CaptureError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// The filter's text is not in libpcap's language (pcap-filter(7)).
+    /// The filter's text is not in libpcap's language (pcap-filter(7)), or has a name that would be looked up.
     case filter(text: String, reason: String)
     /// The file cannot be opened, written or turned over.
     case file(path: String, reason: String)

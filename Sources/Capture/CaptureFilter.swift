@@ -9,8 +9,13 @@ internal import Glibc
 @safe public struct CaptureFilter: ~Copyable, @unchecked Sendable {
     private var program: bpf_program
 
-    /// Compiles a filter such as `tcp port 443 and host 192.0.2.1`.
+    /// Compiles a filter such as `tcp port 443 and host 192.0.2.1`; hosts and networks are addresses.
     public init(_ text: String) throws(CaptureError) {
+        // For C the text would end there.
+        guard !text.utf8.contains(0) else { throw .filter(text: text, reason: "there is a NUL in it") }
+        if let name = Self.lookedUpName(in: text) {
+            throw .filter(text: text, reason: "found the name `\(name)`; expected an address: no names are looked up")
+        }
         // Safe: libpcap owns what it hands out until it is given back, which `deinit` and `defer` do.
         guard let context = unsafe pcap_open_dead(DLT_RAW, CInt(CaptureSettings.longestSnapLength)) else {
             throw .filter(text: text, reason: "no memory")

@@ -20,7 +20,8 @@ enum MachineChecks {
         let mending =
             running.process.map { ["prlimit --pid \($0) --nofile=\(wanted):\(max(wanted, limit.hard))"] } ?? []
         let advice = "For good: LimitNOFILE=\(wanted) in the unit (systemctl edit starshipd), or fewer `limits.flows`."
-        if running.descriptors * 10 >= limit.soft * 9 {
+        // Not in whole numbers: `unlimited` is the largest of them.
+        if Double(running.descriptors) >= 0.9 * Double(limit.soft) {
             return [
                 Finding(
                     .descriptors, .wrong, "\(running.descriptors) of \(limit.soft) descriptors are used",

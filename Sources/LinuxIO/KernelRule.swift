@@ -77,9 +77,12 @@ public struct KernelRule: Hashable, Sendable {
         case CInt(FR_ACT_NOP): action = .nothing
         default: action = .refuse
         }
-        let protocolNumber = attributes[UInt16(FRA_IP_PROTO)].map { payload[$0.lowerBound] }
-        let ports = attributes[UInt16(FRA_SPORT_RANGE)].map {
-            (payload.native16(at: $0.lowerBound), payload.native16(at: $0.lowerBound + 2))
+        // Of another length they are there, and say nothing that we know.
+        let carrier = attributes[UInt16(FRA_IP_PROTO)]
+        let range = attributes[UInt16(FRA_SPORT_RANGE)]
+        let protocolNumber = carrier.flatMap { $0.count == 1 ? payload[$0.lowerBound] : nil }
+        let ports = range.flatMap {
+            $0.count == 4 ? (payload.native16(at: $0.lowerBound), payload.native16(at: $0.lowerBound + 2)) : nil
         }
         if protocolNumber == UInt8(IPPROTO_TCP), let ports, ports.0 == ports.1 { sourcePort = ports.0 }
         let known = [FRA_PRIORITY, FRA_SRC, FRA_DST, FRA_IIFNAME, FRA_FWMASK, FRA_FWMARK, FRA_TABLE, FRA_GOTO]
@@ -89,7 +92,7 @@ public struct KernelRule: Hashable, Sendable {
         ]
         hasMore =
             payload.native32(at: 8) & UInt32(FIB_RULE_INVERT) != 0
-            || (protocolNumber != nil || ports != nil) && sourcePort == nil
+            || (carrier != nil || range != nil) && sourcePort == nil
             || attributes.keys.contains { !(known + harmless).map { UInt16($0) }.contains($0) }
     }
 

@@ -79,7 +79,7 @@ private enum Message {
 }
 
 extension TrackedFlow {
-    fileprivate init?(_ message: NetlinkMessage) {
+    init?(_ message: NetlinkMessage) {
         let payload = message.payload
         guard payload.count >= Message.headLength else { return nil }
         let attributes = message.attributes(after: Message.headLength)

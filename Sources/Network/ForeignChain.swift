@@ -131,7 +131,7 @@ struct ListedTable {
             } else if depth == 2, chain != nil {
                 if content.hasPrefix("type ") {
                     let words = content.split(separator: " ")
-                    chain?.hook = words.firstIndex(of: "hook").map { String(words[$0 + 1]) }
+                    chain?.hook = words.firstIndex(of: "hook").flatMap { words[($0 + 1)...].first.map(String.init) }
                     chain?.policyDrops = content.contains("policy drop")
                 } else {
                     chain?.rules.append(content)

@@ -68,7 +68,8 @@ public struct Insistence: Hashable, Sendable, CustomStringConvertible {
         while !rest.isEmpty {
             let digits = rest.prefix { $0.isASCII && $0.isNumber }
             rest = rest.dropFirst(digits.count)
-            guard let count = Int64(digits), count < 1 << 20,
+            // Neither a number nor all of them together leave what an interval can hold.
+            guard let count = Int64(digits), count < 1 << 20, left < .hours(1 << 20),
                 let unit = units.first(where: { rest.hasPrefix($0.name) })
             else { return nil }
             left = left + unit.time * count

@@ -124,7 +124,7 @@ struct CaptureFileTests {
 
     @Test(
         "a wrong filter is said in libpcap's words",
-        arguments: ["tcp prot 443", "port", "ether host", "host 1.2.3.4.5"])
+        arguments: ["tcp port", "port", "ether host", "host 1.2.3.400", "tcp[0] = = 1"])
     func wrongFilter(text: String) throws {
         let scratch = try Scratch()
         let path = scratch.path("none.pcap")
@@ -138,6 +138,41 @@ struct CaptureFileTests {
         #expect(!reason.isEmpty)
         // A refused capture leaves no file behind.
         #expect(scratch.names == [])
+    }
+
+    /// Otherwise whoever asks for a capture waits for a resolver, and so does everybody behind them.
+    @Test(
+        "a name that would be looked up is refused before it is",
+        arguments: [
+            ("host a.example", "a.example"), ("tcp prot 443", "prot"), ("port 80 or host a", "a"),
+            ("1.2.3.4.5", "1.2.3.4.5"),
+            ("port domain or udp a.example", "a.example"), ("net lab", "lab"), ("src 1000.9", "1000.9"),
+            ("Host", "Host"),
+            ("host \\tcp", "\\tcp"), ("host 80-90", "80-90"), ("host 0x", "0x"), ("src port 1 and dst ä", "ä"),
+            ("(a)", "a"),
+            ("ether host ab:cd:ef:01:02:0g", "ab:cd:ef:01:02:0g"),
+        ])
+    func names(text: String, name: String) {
+        #expect(
+            throws: CaptureError.filter(
+                text: text, reason: "found the name `\(name)`; expected an address: no names are looked up")
+        ) { _ = try CaptureFilter(text) }
+    }
+
+    @Test(
+        "what is looked up on this machine alone, or not at all, stays",
+        arguments: [
+            "port domain", "tcp port https or smtp", "portrange 80-90", "ip proto \\udp",
+            "ip6 and (tcp or udp) and port 53",
+            "tcp[tcpflags] & (tcp-syn|tcp-fin) != 0", "ip[2:2] > 0x40 and len <= 1500", "src net 10.9",
+            "net 10.9.0.0/24",
+            "host 2001:db8::1 and not dst host 192.0.2.1", "icmp[icmptype] = icmp-echo", "net 10.0.0.0 mask 255.0.0.0",
+            "",
+        ])
+    func noNames(text: String) throws { _ = try CaptureFilter(text) }
+
+    @Test func anEndInTheMiddleOfAFilterIsRefused() {
+        #expect(throws: CaptureError.self) { _ = try CaptureFilter("tcp\0 port 443") }
     }
 
     @Test func fullFilesTurnOverAndTheOldestGoes() throws {

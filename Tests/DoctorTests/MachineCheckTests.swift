@@ -128,6 +128,9 @@ struct MachineCheckTests {
         running.descriptors = 1000
         sight.daemon = .running(running)
         #expect(faults(sight, .descriptors).map(\.words) == ["1000 of 1024 descriptors are used"])
+        // The largest number there is: nine tenths of it can't be counted in tenths.
+        sight.limits.process = Samples.limits(soft: "unlimited")
+        #expect(faults(sight, .descriptors).isEmpty)
     }
 
     @Test("memory: the control group's bound, what is left, and what buffers may take")

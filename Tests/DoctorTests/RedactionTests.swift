@@ -51,6 +51,15 @@ struct RedactionTests {
         #expect(Redaction(secrets: []).clean(text) == text)
     }
 
+    /// With a square of the length in it this takes minutes.
+    @Test("a long word is looked at once, and hides nothing behind it", .timeLimit(.minutes(1)))
+    func longWords() {
+        let word = String(repeating: "z", count: 16_384)
+        let clean = Redaction(secrets: []).clean("\(word) key \(word)http://u:p@h \(word)password=abc")
+        let isRight = clean == "\(word) key \(word)http://[redacted]@h \(word)password=[redacted]"
+        #expect(isRight, "\(clean.suffix(100))")
+    }
+
     @Test("a known secret is found in each form in which it travels, and inside other words")
     func known() {
         let redaction = Redaction(secrets: ["p&w \"1\"", "s3cret-longer", "s3cret", "ab"])
@@ -58,6 +67,8 @@ struct RedactionTests {
         #expect(redaction.clean("x p%26w%20%221%22 y") == "x [redacted] y")
         #expect(redaction.clean("{\"note\":\"p&w \\\"1\\\"\"}") == "{\"note\":\"[redacted]\"}")
         #expect(redaction.clean("as3cret-longerb s3cret") == "a[redacted]b [redacted]")
+        // U+0301 and the letter in front of it are one character.
+        #expect(redaction.clean("as3cret\u{301} and") == "a[redacted]\u{301} and")
         // Two letters are a part of everything.
         #expect(redaction.clean("about") == "about")
     }

@@ -4,9 +4,7 @@ import Addresses
 import Bytes
 import Profiles
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+func fuzzConfiguration(_ bytes: [UInt8]) {
     do throws(ConfigurationError) {
         let configuration = try Configuration.parse(bytes.span)
         // Every list that is named holds the same bytes.
@@ -27,5 +25,4 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     if let address = IPAddress(parsing: text) { precondition(IPAddress(parsing: address.description) == address) }
     if let prefix = IPPrefix(parsing: text) { precondition(IPPrefix(parsing: prefix.description) == prefix) }
     if let end = SocketAddress(parsing: text) { precondition(SocketAddress(parsing: end.description) == end) }
-    return 0
 }

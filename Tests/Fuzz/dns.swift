@@ -3,19 +3,25 @@
 import Bytes
 import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+func fuzzDNS(_ bytes: [UInt8]) {
     if let query = try? DNSQuery.parse(bytes.span) { answer(bytes, query) }
-    if let end = try? DNSName.end(in: bytes.span, at: DNSHeader.length), end + 4 <= count {
+    if let end = try? DNSName.end(in: bytes.span, at: DNSHeader.length), end + 4 <= bytes.count {
         handOn(bytes, questionEnd: end + 4)
     }
+    let whole = messages(bytes, by: max(bytes.count, 1))
+    precondition(whole == messages(bytes, by: 1 + Int(bytes.first ?? 0) % 40), "pieces are other messages")
+}
+
+/// The messages of a stream that comes in pieces; nothing of it is lost.
+private func messages(_ bytes: [UInt8], by size: Int) -> [[UInt8]] {
     var stream = DNSStream()
-    stream.append(bytes.span)
-    var total = 0
-    while let message = stream.next() { total += message.count + 2 }
-    precondition(total + stream.count == count, "octets of a stream are lost")
-    return 0
+    var found: [[UInt8]] = []
+    for start in stride(from: 0, to: bytes.count, by: size) {
+        stream.append(bytes.span.extracting(start..<min(bytes.count, start + size)))
+        while let message = stream.next() { found.append(message) }
+    }
+    precondition(found.reduce(0) { $0 + $1.count + 2 } + stream.count == bytes.count, "octets of a stream are lost")
+    return found
 }
 
 /// What we answer can be read as an answer to that question.

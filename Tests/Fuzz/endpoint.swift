@@ -8,12 +8,10 @@ import Bytes
 import Streams
 import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    var story = unsafe Story(Array(UnsafeBufferPointer(start: start, count: count)))
+func fuzzEndpoint(_ bytes: [UInt8]) {
+    var story = Story(bytes)
     while !story.isOver { story.step() }
     story.close()
-    return 0
 }
 
 private struct Story: ~Copyable {

@@ -5,11 +5,10 @@ import Bytes
 
 @testable import Control
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    guard count > 1 else { return 0 }
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start + 1, count: count - 1))
-    let size = unsafe Int(start[0]) % 40 + 1
+func fuzzEvents(_ input: [UInt8]) {
+    guard input.count > 1 else { return }
+    let bytes = Array(input.dropFirst())
+    let size = Int(input[0]) % 40 + 1
     let whole = read(bytes, by: bytes.count)
     let pieces = read(bytes, by: size)
     precondition(whole.events == pieces.events && whole.last == pieces.last, "pieces are read otherwise")
@@ -20,7 +19,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     precondition(octets <= 3 * bytes.count, "more than has come")
     let again = read(Array(whole.events.map(text).joined().utf8), by: size)
     precondition(again.events == whole.events, "written and read as others")
-    return 0
 }
 
 private func read(_ bytes: [UInt8], by size: Int) -> (events: [ReceivedEvent], last: String) {

@@ -5,15 +5,13 @@ import Addresses
 import Bytes
 import Names
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
-    guard let v4 = IPPrefix(parsing: "198.18.0.0/24"), let v6 = IPPrefix(parsing: "2001:2::/48") else { return 0 }
+func fuzzFakeMap(_ bytes: [UInt8]) {
+    guard let v4 = IPPrefix(parsing: "198.18.0.0/24"), let v6 = IPPrefix(parsing: "2001:2::/48") else { return }
     var loader = FakeMapLoader(into: FakePool(v4: v4, v6: v6), now: Instant(nanoseconds: 0))
     // The first octet of each piece is its length.
     var position = 0
-    while position < count {
-        let end = min(count, position + 1 + Int(bytes[position]))
+    while position < bytes.count {
+        let end = min(bytes.count, position + 1 + Int(bytes[position]))
         let piece = Array(bytes[position + 1..<max(end, position + 1)])
         position = max(end, position + 1)
         loader.take(piece.span)
@@ -31,5 +29,4 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         precondition(pool.name(of: pool.range.address(at: place, .ipv6)) == name, "an address of another name")
     }
     precondition(names.count == pool.nameCount, "a name is missing")
-    return 0
 }

@@ -3,22 +3,20 @@
 import Bytes
 import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    guard count > 1 else { return 0 }
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start + 1, count: count - 1))
+func fuzzHTTPReply(_ input: [UInt8]) {
+    guard input.count > 1 else { return }
+    let bytes = Array(input.dropFirst())
     // The first octet says how long the pieces are.
-    let size = unsafe Int(start[0]) % 40 + 1
+    let size = Int(input[0]) % 40 + 1
     let whole = read(bytes, by: bytes.count)
     let pieces = read(bytes, by: size)
     // A piece may be refused under another name, before its line is complete.
     precondition(whole.end == pieces.end && (whole.error == nil) == (pieces.error == nil), "pieces read another head")
-    guard let end = whole.end else { return 0 }
+    guard let end = whole.end else { return }
     precondition(whole.head == pieces.head, "pieces read another head")
     precondition(end <= bytes.count, "a head ends behind its bytes")
     _ = HTTPChallenge(whole.head.challenges)
     readBody(whole.head, Array(bytes[end...]), by: size)
-    return 0
 }
 
 private func read(_ bytes: [UInt8], by size: Int) -> (head: HTTPReplyHead, end: Int?, error: HTTPError?) {

@@ -4,12 +4,11 @@ import Addresses
 import Bytes
 import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    guard count > 1 else { return 0 }
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start + 1, count: count - 1))
-    let size = unsafe Int(start[0] >> 1) % 40 + 1
-    let form: HTTPForward.Form = unsafe start[0] & 1 == 0 ? .absolute : .origin
+func fuzzHTTPRequest(_ input: [UInt8]) {
+    guard input.count > 1 else { return }
+    let bytes = Array(input.dropFirst())
+    let size = Int(input[0] >> 1) % 40 + 1
+    let form: HTTPForward.Form = input[0] & 1 == 0 ? .absolute : .origin
     let whole = forward(bytes, by: bytes.count, as: form)
     let pieces = forward(bytes, by: size, as: form)
     precondition(whole.error == pieces.error, "pieces are judged otherwise")
@@ -23,7 +22,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         precondition(head.methodRange.upperBound <= bytes.count && head.targetRange.upperBound <= bytes.count)
         precondition(head.hostRange.map { $0.upperBound <= bytes.count } ?? true)
     }
-    return 0
 }
 
 private func forward(

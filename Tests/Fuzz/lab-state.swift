@@ -4,9 +4,7 @@
 import Devices
 import Profiles
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+func fuzzLabState(_ bytes: [UInt8]) {
     if let state = try? LabState.parse(bytes.span) {
         let written = [UInt8](state.json.text.utf8)
         precondition((try? LabState.parse(written.span)) == state, "what is written is read as another state")
@@ -20,7 +18,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         let written = [UInt8](profile.json.text.utf8)
         precondition((try? Profile.parse(written.span, id: profile.id)) == profile, "another profile")
     }
-    return 0
 }
 
 /// Over any file the state is laid whole, or as far as it fits.

@@ -3,11 +3,9 @@
 import Addresses
 import Devices
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+func fuzzLeaseFile(_ bytes: [UInt8]) {
     let file = LeaseFile.parse(bytes.span)
-    precondition(file.leases.count <= LeaseFile.leaseLimit && file.skipped <= count, "more than there can be")
+    precondition(file.leases.count <= LeaseFile.leaseLimit && file.skipped <= bytes.count, "more than there can be")
     var former: IPAddress?
     for lease in file.leases {
         precondition(!lease.mac.isGroup && !lease.address.isMulticast && !lease.address.isLoopback, "no device's")
@@ -30,5 +28,4 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         let text = "\(error)"
         precondition(!text.isEmpty && text.utf8.count < 1000 && !text.utf8.contains(0x0a), "a refusal that is no line")
     }
-    return 0
 }

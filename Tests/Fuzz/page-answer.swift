@@ -10,12 +10,11 @@ private let password = "sesame"
 private let token = "dTpzZXNhbWU="
 private let secret = BasicCredentials(user: "u", password: password)
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    guard count > 2 else { return 0 }
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start + 2, count: count - 2))
-    let size = unsafe Int(start[0]) % 40 + 1
-    let wish = unsafe start[1]
+func fuzzPageAnswer(_ input: [UInt8]) {
+    guard input.count > 2 else { return }
+    let bytes = Array(input.dropFirst(2))
+    let size = Int(input[0]) % 40 + 1
+    let wish = input[1]
     let bar = bytes.firstIndex(of: UInt8(ascii: "|")) ?? 0
     let pattern = String(decoding: bytes[..<min(bar, 64)], as: UTF8.self)
     let answer = Array(bytes[bar...].dropFirst())
@@ -29,7 +28,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     // The longest ones take long, so few inputs have them.
     if wish >= 0xf0 { goOnWithoutEnd(page, answer) }
     look(for: pattern, in: Array(answer.prefix(256)), by: size)
-    return 0
 }
 
 /// The verdict, at the latest when the answer ends; pieces may be refused under another name.

@@ -5,9 +5,8 @@ import Profiles
 
 @testable import Commands
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let text = unsafe String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+func fuzzPagesList(_ input: [UInt8]) {
+    let text = String(decoding: input, as: UTF8.self)
     checkURL(text)
     do throws(PageListError) {
         let pages = try PageList.read(text)
@@ -22,7 +21,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         precondition(error.line >= 1, "a refusal without a place")
         checkRefusal(error.description)
     }
-    return 0
 }
 
 private func checkURL(_ text: String) {

@@ -4,10 +4,8 @@
 import Devices
 import Profiles
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
-    guard let update = try? SharedUpdate.parse(bytes.span) else { return 0 }
+func fuzzPeerUpdate(_ bytes: [UInt8]) {
+    guard let update = try? SharedUpdate.parse(bytes.span) else { return }
     let written = [UInt8](update.json.text.utf8)
     precondition((try? SharedUpdate.parse(written.span)) == update, "what is written is read as another update")
     let now: Int64 = 1_798_700_000_000
@@ -20,5 +18,4 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     precondition((try? LabState.parse(kept.span)) == state, "a state that the store can't keep")
     _ = update.lab.units
     _ = state.words(for: state.sharedItems) { "\($0)" }
-    return 0
 }

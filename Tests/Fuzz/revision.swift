@@ -2,12 +2,9 @@
 
 import Store
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+func fuzzRevision(_ bytes: [UInt8]) {
     check(bytes)
     check(RevisionFile.sealed(bytes, format: RevisionFile.format))
-    return 0
 }
 
 /// What reads as a revision is one that is written so.

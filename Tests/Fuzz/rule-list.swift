@@ -3,9 +3,7 @@
 import Addresses
 import Routing
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+func fuzzRuleList(_ bytes: [UInt8]) {
     for format in RuleList.Format.allCases { read(bytes, format) }
     let text = String(decoding: bytes, as: UTF8.self)
     let lines = text.split(separator: "\n").prefix(64).map(String.init)
@@ -16,7 +14,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         precondition((try? DomainName.normalise(name)) == name, "a normal name has another form")
         precondition(name.utf8.count <= 253 && name.utf8.allSatisfy { $0 < 0x80 }, "a name that no query carries")
     }
-    return 0
 }
 
 /// What can be asked of every list: names of its own lines among them.

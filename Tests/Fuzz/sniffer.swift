@@ -3,12 +3,11 @@
 import Bytes
 import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    guard count > 1 else { return 0 }
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start + 1, count: count - 1))
-    let size = unsafe Int(start[0]) % 40 + 1
-    let limit = unsafe Int(start[0]) * 8 + 1
+func fuzzSniffer(_ input: [UInt8]) {
+    guard input.count > 1 else { return }
+    let bytes = Array(input.dropFirst())
+    let size = Int(input[0]) % 40 + 1
+    let limit = Int(input[0]) * 8 + 1
     var whole = Sniffer(limit: limit)
     var pieces = Sniffer(limit: limit)
     whole.take(bytes.span)
@@ -23,5 +22,4 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         precondition(name.utf8.count <= Host.maximumNameLength, "a name that is too long")
         precondition(name == name.lowercased() && Host.parse(name) == .name(name), "a name that is none")
     }
-    return 0
 }

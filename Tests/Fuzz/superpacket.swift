@@ -4,10 +4,8 @@ import Bytes
 import Flows
 import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
-    guard let virtio = try? VirtioHeader.parse(bytes.span) else { return 0 }
+func fuzzSuperpacket(_ bytes: [UInt8]) {
+    guard let virtio = try? VirtioHeader.parse(bytes.span) else { return }
     var packet = Array(bytes[VirtioHeader.length...])
     repairHeaderChecksum(&packet)
     if let cutter = try? PacketCutter(packet.span, virtio: virtio) {
@@ -23,7 +21,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         }
     }
     fragments(packet)
-    return 0
 }
 
 /// Takes the packet for several fragments of one datagram, the first octet of each saying where it belongs.

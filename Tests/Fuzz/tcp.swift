@@ -4,11 +4,10 @@ import Addresses
 import Bytes
 import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
-    guard let header = try? TCPHeader.parse(bytes.span) else { return 0 }
-    precondition(header.payload.upperBound == count && header.payload.count == header.segment.payloadCount)
+func fuzzTCP(_ bytes: [UInt8]) {
+    guard let header = try? TCPHeader.parse(bytes.span) else { return }
+    precondition(header.payload.upperBound == bytes.count && header.payload.count == header.segment.payloadCount)
+    checkOptions(bytes, header)
 
     let outgoing = OutgoingTCP(
         source: SocketAddress(IPAddress(v4: 1), header.sourcePort),
@@ -31,5 +30,38 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         expected.options.selectiveAcknowledgements = again.segment.options.selectiveAcknowledgements
     }
     precondition(again.segment == expected, "another segment")
-    return 0
+}
+
+/// The options as RFC 9293, section 3.1, has them, read once more and one after the other.
+private func checkOptions(_ bytes: [UInt8], _ header: TCPHeader) {
+    let isSYN = header.segment.flags.contains(.syn)
+    var expected = TCPOptions()
+    var rest = bytes[20..<header.payload.lowerBound]
+    while let kind = rest.first, kind != 0 {
+        if kind == 1 {
+            rest.removeFirst()
+            continue
+        }
+        guard rest.count >= 2, let length = rest.dropFirst().first.map({ Int($0) }), length >= 2, length <= rest.count
+        else { break }
+        let value = rest.dropFirst(2).prefix(length - 2)
+        func word(_ index: Int) -> UInt32 { value.dropFirst(4 * index).prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
+        switch (kind, value.count, isSYN) {
+        case (2, 2, true):
+            let size = value.reduce(0) { $0 << 8 | UInt16($1) }
+            expected.maximumSegmentSize = size == 0 ? nil : size
+        case (3, 1, true): expected.windowScale = value.first
+        case (4, 0, true): expected.selectiveAcknowledgementPermitted = true
+        case (5, 8, _), (5, 16, _), (5, 24, _), (5, 32, _):
+            expected.selectiveAcknowledgements = SACKBlocks()
+            for index in stride(from: 0, to: value.count / 4, by: 2) {
+                expected.selectiveAcknowledgements.append(
+                    SACKBlock(SequenceNumber(word(index)), SequenceNumber(word(index + 1))))
+            }
+        case (8, 8, _): expected.timestamps = TCPTimestamps(value: word(0), echo: word(1))
+        default: break
+        }
+        rest = rest.dropFirst(length)
+    }
+    precondition(header.segment.options == expected, "other options")
 }

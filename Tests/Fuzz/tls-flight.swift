@@ -4,19 +4,17 @@
 import Bytes
 import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    guard count > 1 else { return 0 }
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start + 1, count: count - 1))
-    let size = unsafe Int(start[0]) % 40 + 1
+func fuzzTLSFlight(_ input: [UInt8]) {
+    guard input.count > 1 else { return }
+    let bytes = Array(input.dropFirst())
+    let size = Int(input[0]) % 40 + 1
     let whole = look(bytes, by: bytes.count)
     precondition(whole == look(bytes, by: size), "pieces are judged otherwise")
     let messages = look(records(bytes, of: 16384), by: 4096)
     precondition(messages == look(records(bytes, of: size), by: 7), "other records are judged otherwise")
     // The longest ones take long, so few inputs have them.
-    if unsafe start[0] >= 0xf0, bytes.count >= 64 { repeatWithoutEnd(bytes) }
+    if input[0] >= 0xf0, bytes.count >= 64 { repeatWithoutEnd(bytes) }
     checkHello(bytes)
-    return 0
 }
 
 /// What is seen in a stream that comes in pieces; how much is quoted of one that is not TLS depends on them.

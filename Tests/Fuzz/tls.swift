@@ -3,12 +3,11 @@
 import Bytes
 import Wire
 
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
-    guard count > 1 else { return 0 }
-    let bytes = unsafe [UInt8](UnsafeBufferPointer(start: start + 1, count: count - 1))
-    let size = unsafe Int(start[0]) % 40 + 1
-    _ = TLSClientHello.serverName(in: bytes.span)
+func fuzzTLS(_ input: [UInt8]) {
+    guard input.count > 1 else { return }
+    let bytes = Array(input.dropFirst())
+    let size = Int(input[0]) % 40 + 1
+    checkName(bytes)
     var whole = TLSRefusalWatch()
     var pieces = TLSRefusalWatch()
     // Half of it comes from the client, then some from the server, then the rest.
@@ -20,7 +19,6 @@ public func fuzz(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     feed(bytes, first..<second, by: size) { pieces.server($0) }
     feed(bytes, second..<bytes.count, by: size) { pieces.client($0) }
     precondition(whole.clientRefused == pieces.clientRefused, "pieces are judged otherwise")
-    return 0
 }
 
 private func feed(_ bytes: [UInt8], _ range: Range<Int>, by size: Int, _ take: (Span<UInt8>) -> Void) {
@@ -30,4 +28,15 @@ private func feed(_ bytes: [UInt8], _ range: Range<Int>, by size: Int, _ take: (
         take(bytes.span.extracting(position..<next))
         position = next
     }
+}
+
+/// Once something is said of a stream, more of it changes nothing; a name is one that could be asked for.
+private func checkName(_ bytes: [UInt8]) {
+    let name = TLSClientHello.serverName(in: bytes.span)
+    for end in [bytes.count / 4, bytes.count / 2, bytes.count - 1] {
+        let early = TLSClientHello.serverName(in: bytes.span.extracting(0..<end))
+        precondition(early == .needsMore || early == name, "a stream's name changes")
+    }
+    guard case .name(let text) = name else { return }
+    precondition(Host.parse(text) == .name(text) && text.utf8.count <= 253, "a name that is none")
 }

@@ -331,6 +331,10 @@ import Testing
         #expect(find("\t\tiifname \"lan\" tcp dport 22 accept\n") == [command(10053), command(10080)])
         #expect(find("\t\tiifname \"lan\" accept\n").isEmpty)
         #expect(ForeignChain.find(chain(""), lan: ["lan"], []).isEmpty)
+        // A listing that was cut off has no hook where one should stand.
+        let cut = chain("").replacing("hook input priority filter; policy drop;", with: "hook")
+        #expect(cut.contains("hook\n"))
+        #expect(ForeignChain.find(cut, lan: ["lan"], [10053]).isEmpty)
         let firewalld = chain("").replacing("inet mine", with: "inet firewalld")
         #expect(ForeignChain.find(firewalld, lan: ["lan"], [10053, 10080]).map(\.mending.count) == [2])
     }
@@ -357,5 +361,8 @@ import Testing
         let empty = "table inet starship {\n\tset insists_ipv4 {\n\t\ttype ipv4_addr\n\t}\n}"
         #expect(Insistence.elements(of: empty).isEmpty)
         #expect(Insistence.elements(of: "").isEmpty)
+        // More hours than an interval can hold are no time.
+        let endless = listing.replacing("59m58s692ms", with: "1048575h1048575h1048575h")
+        #expect(Insistence.elements(of: endless).map(\.age) == [nil, .seconds(3599)])
     }
 }

@@ -31,9 +31,11 @@ public struct Redaction: Sendable {
 
     /// The text without any.
     public func clean(_ text: String) -> String {
-        var text = text
-        for secret in known { text = text.replacing(secret, with: Self.mark) }
-        return Shapes.clean(text)
+        // Octets, not characters: an accent behind a secret makes another character of its last letter.
+        var octets = Array(text.utf8)
+        let mark = Array(Self.mark.utf8)
+        for secret in known { octets = octets.replacing(Array(secret.utf8), with: mark) }
+        return Shapes.clean(String(decoding: octets, as: UTF8.self))
     }
 
     /// A value with the same structure, without secrets and without comments.

@@ -33,9 +33,10 @@ enum Shapes {
 
     /// `scheme://user:password@host`.
     ///
-    /// The user too, who may be a token: anything up to the last `@` of the authority.
+    /// The user too, who may be a token: anything up to the last `@` of the authority. A word that is no scheme is
+    /// looked at from each of its letters on, so there is a bound to how far.
     private static func userInformation(_ text: String) -> String {
-        text.replacing(/([A-Za-z][A-Za-z0-9+.\-]*:\/\/)[^\/\s"'<>?#]*@/) { "\($0.1)\(Redaction.mark)@" }
+        text.replacing(/([A-Za-z][A-Za-z0-9+.\-]{0,31}:\/\/)[^\/\s"'<>?#]*@/) { "\($0.1)\(Redaction.mark)@" }
     }
 
     /// The value of each parameter of a URL, but for those of our own links that hold no secret.
@@ -56,10 +57,10 @@ enum Shapes {
 
     /// `password=…`, `"token": "…"`, `key: …`, `--password …`.
     ///
-    /// What another sieve has left a mark in is a whole value all the same.
+    /// What another sieve has left a mark in is a whole value all the same. Of a longer name its end counts.
     private static func assignments(_ text: String) -> String {
         text.replacing(
-            /([A-Za-z0-9_\-]+)(["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"|'[^']*'|(?:\[redacted\]|[^\s,;}\]"'])+)/
+            /([A-Za-z0-9_\-]{1,64})(["']?\s*[=:]\s*)("(?:[^"\\]|\\.)*"|'[^']*'|(?:\[redacted\]|[^\s,;}\]"'])+)/
         ) { match in
             guard SecretName.isOne(match.1), !isPlain(match.3) else { return String(match.0) }
             let quote = match.3.first.map { $0 == "\"" || $0 == "'" ? String($0) : "" } ?? ""

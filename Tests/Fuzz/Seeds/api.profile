@@ -1,0 +1,2 @@
+
+{name:"QA",upstream:{type:"http",host:"a.example",port:8080}}
