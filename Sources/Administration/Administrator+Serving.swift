@@ -84,6 +84,7 @@ extension Administrator {
     }
 
     private mutating func run(_ gateway: inout Gateway, _ watches: inout Watches) -> Bool {
+        var spare = SpareMemory(now: Clock.now())
         while true {
             seeToIt(&gateway)
             tendHealth(&gateway)
@@ -93,7 +94,9 @@ extension Administrator {
             doors = Doors(watches)
             let page = watches.page != nil ? watches.page.value.deadline : .never
             let deadline = min(nextDeadline(), watches.server.deadline, page, desk?.deadline ?? .never, peers.deadline)
-            let event = gateway.next(until: deadline)
+            let event = gateway.next(until: min(deadline, spare.dueAt))
+            spare.giveBack(now: Clock.now())
+            if event != .time { spare.used(now: Clock.now()) }
             // Before anybody asks for something "for an hour".
             heedCalendar(&gateway)
             switch event {
