@@ -33,8 +33,10 @@ extension [UInt8] {
     }
 
     /// Appends a copy of the bytes of a span.
+    ///
+    /// The array grows as the standard library has it: room for these bytes alone would have each piece of a message
+    /// cost a copy of the whole.
     public mutating func append(copying source: Span<UInt8>) {
-        reserveCapacity(count + source.count)
         // Safe: the pointer does not outlive the borrow of `source`.
         unsafe source.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }

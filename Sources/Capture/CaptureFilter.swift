@@ -9,6 +9,10 @@ internal import Glibc
 @safe public struct CaptureFilter: ~Copyable, @unchecked Sendable {
     private var program: bpf_program
 
+    /// The octets up to which libpcap may shorten what it has made: with many ranges of ports its time for that grows
+    /// with the cube of their number, 4,096 octets took 18 seconds, and who waits for a capture is everybody.
+    private static let longestShortened = 512
+
     /// Compiles a filter such as `tcp port 443 and host 192.0.2.1`; hosts and networks are addresses.
     public init(_ text: String) throws(CaptureError) {
         // For C the text would end there.
@@ -23,7 +27,8 @@ internal import Glibc
         defer { unsafe pcap_close(context) }
         var program = unsafe bpf_program()
         // The netmask is for "ip broadcast", which a tunnel does not have: PCAP_NETMASK_UNKNOWN.
-        guard unsafe pcap_compile(context, &program, text, 1, 0xffff_ffff) == 0 else {
+        let isShortened: CInt = text.utf8.count <= Self.longestShortened ? 1 : 0
+        guard unsafe pcap_compile(context, &program, text, isShortened, 0xffff_ffff) == 0 else {
             throw .filter(text: text, reason: unsafe String(cString: pcap_geterr(context)))
         }
         unsafe self.program = program

@@ -201,11 +201,14 @@ extension DNSAnswer {
         guard let header = try? DNSHeader.parse(message.span) else { return [] }
         var found: [IPAddress] = []
         var owner = DNSHeader.length
-        // A chain has no more links than records; most have none to three.
+        // A chain has no more links than records; most have none to three. Each is looked for in the whole answer, so
+        // that of thousands of records is bounded in all.
+        var left = 4096
         for _ in 0..<16 {
             var next: Int?
             var records = DNSRecords(header, at: questionEnd)
-            while let record = try? records.next(in: message.span), record.section == .answer {
+            while left > 0, let record = try? records.next(in: message.span), record.section == .answer {
+                left -= 1
                 guard DNSName.isSame(in: message.span, at: record.start, as: message.span, at: owner) else { continue }
                 if let address = record.address(in: message.span), !found.contains(address) { found.append(address) }
                 if record.type == .canonicalName { next = record.data.lowerBound }

@@ -63,7 +63,6 @@ struct HTTPRewriting {
     func write(
         _ request: HTTPRequestHead, _ target: HTTPRequestTarget, of head: Span<UInt8>, into output: inout [UInt8]
     ) throws(HTTPError) {
-        output.reserveCapacity(output.count + head.count + prefix.utf8.count + 160)
         writeRequestLine(request, target, of: head, into: &output)
         if target.authority != nil { output.append(contentsOf: "Host: \(host)\r\n".utf8) }
         let options = actsAsProxy ? try Self.connectionOptions(request, of: head) : []

@@ -40,6 +40,18 @@ import Testing
         #expect(none == [])
     }
 
+    /// Whatever comes in pieces is kept so: room for each piece alone would have each of them copy all before it.
+    @Test func bytesThatComeOneByOneAreCopiedAFewTimesEach() {
+        var bytes: [UInt8] = []
+        var rooms: Set<Int> = []
+        for index in 0..<100_000 {
+            bytes.append(copying: [UInt8(truncatingIfNeeded: index)].span)
+            rooms.insert(bytes.capacity)
+        }
+        #expect(bytes.count == 100_000)
+        #expect(rooms.count < 40)
+    }
+
     @Test func trapsOnCopiesThatLeaveTheirDestination() async {
         await #expect(processExitsWith: .failure) {
             var bytes = [UInt8](repeating: 0, count: 5)

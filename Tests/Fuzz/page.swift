@@ -23,7 +23,7 @@ func fuzzPage(_ input: [UInt8]) {
     let place = Int(input[1])
     if place < 96 {
         let action = PageAction.allCases[place % PageAction.allCases.count]
-        let form = bytes
+        let form = Array(bytes.prefix(PageGuard.bodyLimit))
         let head = """
             POST /\(action.rawValue) HTTP/1.1\r\nHost: starship.internal\r\nOrigin: http://starship.internal\r
             Content-Type: application/x-www-form-urlencoded\r\nContent-Length: \(form.count)\r\n\r\n

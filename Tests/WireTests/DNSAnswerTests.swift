@@ -28,6 +28,23 @@ struct DNSAnswerTests {
         #expect(try records(of: answer.message).map(\.type.rawValue) == [5, 1, 1, 1, 2, 1])
     }
 
+    /// A chain that stands backwards is looked for in the whole answer again with each link.
+    @Test("a chain is followed through an answer of a thousand records, and given up in one of thousands")
+    func longAnswers() throws {
+        func record(_ owner: String, _ type: UInt8, _ data: [UInt8]) -> [UInt8] {
+            [1] + Array(owner.utf8) + [0, 0, type, 0, 1, 0, 0, 0, 60, 0, UInt8(data.count)] + data
+        }
+        for (count, addresses) in [(1000, [IPAddress(v4: 0xc000_0201)]), (3000, [])] {
+            let answers = count + 3
+            var message = hex("0001 8180 0001") + [UInt8(answers >> 8), UInt8(answers & 255), 0, 0, 0, 0]
+            message += hex("0161 00 0001 0001")
+            message += record("c", 1, [192, 0, 2, 1]) + record("b", 5, hex("0163 00")) + record("a", 5, hex("0162 00"))
+            for _ in 0..<count { message += record("x", 1, [192, 0, 2, 9]) }
+            let answer = try parseAnswer(message, to: hex("0161 00 0001 0001"))
+            #expect(answer.addresses == addresses)
+        }
+    }
+
     @Test func readsOtherRecords() throws {
         let six = try parseAnswer(DNSVectors.address6, to: question(of: DNSVectors.address6))
         #expect(six.addresses == [IPAddress(high: 0x2001_0db8_0000_0000, low: 7)])
