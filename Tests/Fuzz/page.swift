@@ -77,7 +77,10 @@ private func check(_ visit: PageVisit) {
     precondition(visit.body.count <= PageGuard.bodyLimit, "over a bound")
     do throws(PageRefusal) {
         let place = try doors.check(visit.head)
-        if case .check(let label) = place { precondition(!label.isEmpty && !label.contains("."), "no host") }
+        if case .check(let label) = place {
+            let isName = !label.isEmpty && !label.contains(".")
+            precondition(isName || IPAddress(parsing: label) != nil, "no host of a check")
+        }
         let request = try PageRequest(method: visit.head.method, target: visit.target, body: visit.body)
         if case .change = request {
             precondition(visit.head.method == "POST" && place == .page, "a change without a form")
