@@ -49,7 +49,11 @@ enum Translation {
         let configuration = resolved.configuration
         let limits = configuration.limits
         var settings = GatewaySettings(routing: try routing(resolved, path: path))
-        if let tunnel = configuration.tunnel { settings.workers = tunnel.workers ?? min(Processors.count(), 4) }
+        // With a worker on each processor a flow's first byte waits for those who carry it on: 1.02 of redsocks' time
+        // instead of 0.89 on two processors.
+        if let tunnel = configuration.tunnel {
+            settings.workers = tunnel.workers ?? min(max(1, Processors.count() / 2), 4)
+        }
         settings.tunnel = configuration.tunnel.map {
             GatewaySettings.Tunnel(name: $0.name, offload: $0.offload == .full ? .full : .none)
         }

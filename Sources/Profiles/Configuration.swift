@@ -117,7 +117,7 @@ public enum Egress: Equatable, Sendable {
 public struct TunnelOptions: Equatable, Sendable {
     public var name = "starship0"
     public var mtu = 1500
-    /// Threads, and queues of the device, one each; nil: as many as there are processors, four at most.
+    /// Threads, and queues of the device, one each; nil: one for every two processors, four at most.
     public var workers: Int?
     public var offload = Offload.full
 

@@ -10,7 +10,7 @@ extension ConfigurationSchema {
         object.add("mtu", .number(usual.mtu, 1280...65535), "its MTU")
         object.add(
             "workers", .number(usual.workers, 1...64),
-            "threads, each with a queue of the device; as many as there are processors unless given, 4 at most")
+            "threads, each with a queue of the device; one for every two processors unless given, 4 at most")
         object.add("offload", .words(usual.offload), "what is left to the kernel")
         return object
     }

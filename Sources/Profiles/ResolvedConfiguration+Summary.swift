@@ -137,7 +137,7 @@ extension Egress {
 
 extension TunnelOptions {
     fileprivate var summary: String {
-        "\(name), mtu \(mtu), \(workers.map { "workers \($0)" } ?? "a worker a processor"), offload \(offload.rawValue)"
+        "\(name), mtu \(mtu), \(workers.map { "workers \($0)" } ?? "a worker for two processors"), offload \(offload.rawValue)"
     }
 }
 

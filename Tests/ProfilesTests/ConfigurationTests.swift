@@ -30,7 +30,7 @@ struct ConfigurationTests {
         let least = try configuration(minimal())
         #expect(least.tunnel?.name == "starship0")
         #expect(least.tunnel?.mtu == 1500)
-        #expect(least.tunnel != nil && least.tunnel?.workers == nil, "as many as the machine has processors")
+        #expect(least.tunnel != nil && least.tunnel?.workers == nil, "what the machine is good for")
         #expect(least.network.mark == NetworkOptions.Mark(value: 0x5300_0000, mask: 0xff00_0000))
         #expect(least.socks?.listen.map(\.description) == ["127.0.0.1:10808"])
         #expect(least.http == nil)
@@ -116,7 +116,7 @@ struct ConfigurationTests {
             given up after 10m of red
               capture   all: no name service: a name is known from its flow alone
             egress      direct
-            tun         starship0, mtu 1500, a worker a processor, offload full
+            tun         starship0, mtu 1500, a worker for two processors, offload full
             network     none: routes are made by others
             ipv6        on
             dns         off
