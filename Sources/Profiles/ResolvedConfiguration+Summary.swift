@@ -137,7 +137,8 @@ extension Egress {
 
 extension TunnelOptions {
     fileprivate var summary: String {
-        "\(name), mtu \(mtu), \(workers.map { "workers \($0)" } ?? "a worker for two processors"), offload \(offload.rawValue)"
+        let threads = workers.map { "workers \($0)" } ?? "a worker for two processors"
+        return "\(name), mtu \(mtu), \(threads), offload \(offload.rawValue)"
     }
 }
 
