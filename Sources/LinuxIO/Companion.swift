@@ -98,7 +98,7 @@ public final class Companion: Sendable {
             let isThere = count > 0 || count == -Int(EAGAIN)
             guard !isThere || line.trouble != nil else { return nil }
             if line.trouble == nil { line.trouble = SystemCallError("ask the companion", errno: .brokenPipe) }
-            let status = clinux_ending(process)
+            let status = isThere ? clinux_ending(process) : waitForEnd()
             return switch status {
             case 129...: "it was ended by signal \(status - 128)"
             case 0...: "it ended with status \(status)"
@@ -114,9 +114,18 @@ public final class Companion: Sendable {
             _ = shutdown(descriptor, CInt(SHUT_WR))
             var octet: UInt8 = 0
             _ = retrying { unsafe recv(descriptor, &octet, 1, 0) }
-            // Its socket closes a moment before it is gone; a second at most is waited for that.
-            for _ in 0..<1000 where clinux_ending(process) == -EAGAIN { usleep(1000) }
+            _ = waitForEnd()
         }
+    }
+
+    /// How it ended: its socket closes a moment before it is gone, and a second at most is waited for that.
+    private func waitForEnd() -> CInt {
+        for _ in 0..<1000 {
+            let status = clinux_ending(process)
+            guard status == -EAGAIN else { return status }
+            usleep(1000)
+        }
+        return -EAGAIN
     }
 
     /// A companion's life: it answers until nobody asks any more, or somebody asks for too much.
