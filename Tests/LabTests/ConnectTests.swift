@@ -153,10 +153,18 @@ extension LabTests {
             let daemon = try Daemon(
                 lab,
                 Daemon.Settings { $0.upstream = Daemon.Settings.http(ScriptedProxy.port, "http80: \"connect\"") })
-            let tunnel = try lab.client(.tunnel, port: 80, [.receiveEnd()])
-            #expect(tunnel.cause == "refused" && (tunnel.openSeconds ?? 9) < 1.5, "\(tunnel)")
-            let socks = try lab.client(.socks, port: 80, [.receiveEnd()])
-            #expect(socks.reply == 2 && (socks.openSeconds ?? 9) < 1.5, "\(socks)")
+            // A busy machine makes one slow, a fault each.
+            func refused(_ way: Way) throws -> Talk {
+                var talk = try lab.client(way, port: 80, [.receiveEnd()])
+                for _ in 0..<2 where (talk.openSeconds ?? 9) >= 0.5 {
+                    talk = try lab.client(way, port: 80, [.receiveEnd()])
+                }
+                return talk
+            }
+            let tunnel = try refused(.tunnel)
+            #expect(tunnel.cause == "refused" && (tunnel.openSeconds ?? 9) < 0.5, "\(tunnel)")
+            let socks = try refused(.socks)
+            #expect(socks.reply == 2 && (socks.openSeconds ?? 9) < 0.5, "\(socks)")
             #expect(daemon.flow(with: ["403", ":80"]), "\(daemon.program.errors)")
             withExtendedLifetime(proxy) {}
         }

@@ -12,14 +12,16 @@ extension LabTests {
             let endurance = try EnduranceLab()
             #expect(try endurance.control("use", "other", "--device", "10.9.0.2").status == 0)
             let fake = try endurance.routes.address(of: "web.example")
-            #expect(try Lab.wait { try endurance.pageComes(at: fake) }, "\(endurance.daemon.program.errors)")
+            #expect(
+                try Lab.wait(promised: 5) { try endurance.pageComes(at: fake) }, "\(endurance.daemon.program.errors)")
             try endurance.lab.run(.gateway, ["ip", "link", "delete", "starship0"])
             let result = try endurance.daemon.program.wait(within: 30)
             #expect(result.status == 1 && result.errors.contains("event=tunnel-gone level=error"), "\(result.errors)")
             // Meanwhile nothing of what is proxied leaves by another way (DESIGN.md, decision 11).
             #expect(try !endurance.pageComes(at: fake))
             try endurance.restart()
-            #expect(try Lab.wait { try endurance.pageComes(at: fake) }, "\(endurance.daemon.program.errors)")
+            #expect(
+                try Lab.wait(promised: 5) { try endurance.pageComes(at: fake) }, "\(endurance.daemon.program.errors)")
             #expect(try endurance.assigned() == 1)
             #expect(try endurance.becomes("green"))
         }
@@ -52,8 +54,8 @@ extension LabTests {
                 ip address add 10.9.0.2/24 dev eth0
                 ip route add default via 10.9.0.1
                 """)
-            #expect(try Lab.wait { try endurance.pageComes(at: fake) })
-            #expect(try Lab.wait { try endurance.pageComes() }, "DNS too")
+            #expect(try Lab.wait(promised: 10) { try endurance.pageComes(at: fake) })
+            #expect(try Lab.wait(promised: 10) { try endurance.pageComes() }, "DNS too")
             #expect(try endurance.routes.page("www.outside.net", at: "198.51.100.11").hasPrefix(RouteLab.direct))
             let left = try endurance.status()["notices"] as? [String] ?? []
             #expect(!left.contains { $0.contains("no interface") }, "\(left)")
@@ -67,14 +69,14 @@ extension LabTests {
             endurance.routes.names.signal(.stop)
             // The first questions find out; then nobody waits for it.
             for number in 0..<2 { _ = try endurance.answer(of: "n\(number).outside.net") }
-            #expect(Lab.wait { !endurance.daemon.events("dns-resolver-dead").isEmpty })
+            #expect(Lab.wait(promised: 5) { !endurance.daemon.events("dns-resolver-dead").isEmpty })
             let asked = Stopwatch()
             #expect(try endurance.answer(of: "late.outside.net") == "SERVFAIL")
             #expect(asked.seconds < 1)
             #expect(try endurance.pageComes())
             endurance.routes.names.signal(.goOn)
-            #expect(Lab.wait { !endurance.daemon.events("dns-resolver-alive").isEmpty })
-            #expect(try Lab.wait { try endurance.answer(of: "new.outside.net") != "SERVFAIL" })
+            #expect(Lab.wait(promised: 10) { !endurance.daemon.events("dns-resolver-alive").isEmpty })
+            #expect(try Lab.wait(promised: 5) { try endurance.answer(of: "new.outside.net") != "SERVFAIL" })
             #expect(endurance.daemon.events("dns-resolver-dead").count == 1)
         }
 

@@ -41,7 +41,7 @@ extension LabTests {
                 let known = endurance.daemon.events("clock").count
                 try set(offset)
                 #expect(
-                    try Lab.wait {
+                    try Lab.wait(promised: 8) {
                         _ = try endurance.status()
                         return endurance.daemon.events("clock").count > known
                     })
@@ -82,7 +82,7 @@ extension LabTests {
             _ = Lab.wait(30) { false }
             daemon.program.signal(.goOn)
             let wentOn = Stopwatch()
-            #expect(try Lab.wait { try endurance.pageComes(at: fake) })
+            #expect(try Lab.wait(promised: 5) { try endurance.pageComes(at: fake) })
             #expect(try endurance.becomes("green"))
             #expect(wentOn.seconds < 15)
             #expect(try open.wait(within: 60).output.contains("\"alive\": 5"), "they live on: \(open.output)")
