@@ -187,12 +187,12 @@ struct NameServerForwardingTests {
             address = resolver.address
         }
         let bench = try Bench(address)
-        let begin = Clock.now()
+        let watch = Stopwatch()
         for number in 0..<20 {
             #expect(try Bench.code(bench.ask(Bench.query("n\(number).other.test"))) == 2)
         }
         // Who waited for it would wait two seconds each time.
-        #expect(Clock.now() - begin < .seconds(10))
+        #expect(watch.seconds < 1)
         #expect(bench.service.resolvers.map(\.isDead) == [true])
         let revived = try DatagramSocket.bind(to: address)
         var isAlive = false
