@@ -22,6 +22,8 @@ public struct KernelRoute: Hashable, Sendable {
 
     /// The table of all who did not say another one.
     public static let mainTable: UInt32 = 254
+    /// What ip(8) gives as its own number to the kernel (RTPROT_BOOT), where nobody says another one.
+    public static let madeByHand: UInt8 = 3
 
     public var table: UInt32
     public var kind: Kind
@@ -30,10 +32,12 @@ public struct KernelRoute: Hashable, Sendable {
     public var interface: String?
     public var gateway: IPAddress?
     public var metric: UInt32
+    /// Who made it (`proto` of ip-route(8), RTPROT_…).
+    public var maker: UInt8
 
     public init(
         table: UInt32, kind: Kind = .unicast, destination: IPPrefix, interface: String? = nil,
-        gateway: IPAddress? = nil, metric: UInt32 = 0
+        gateway: IPAddress? = nil, metric: UInt32 = 0, maker: UInt8 = madeByHand
     ) {
         self.table = table
         self.kind = kind
@@ -41,6 +45,7 @@ public struct KernelRoute: Hashable, Sendable {
         self.interface = interface
         self.gateway = gateway
         self.metric = metric
+        self.maker = maker
     }
 
     /// Reads a route, one for each of its next hops; cached ones (RTM_F_CLONED) and those of other families are
@@ -56,7 +61,8 @@ public struct KernelRoute: Hashable, Sendable {
         guard let destination = IPPrefix(network, length: Int(payload[1])) else { return [] }
         var route = KernelRoute(
             table: message.number(attributes[UInt16(RTA_TABLE.rawValue)]) ?? UInt32(payload[4]), kind: kind,
-            destination: destination, metric: message.number(attributes[UInt16(RTA_PRIORITY.rawValue)]) ?? 0)
+            destination: destination, metric: message.number(attributes[UInt16(RTA_PRIORITY.rawValue)]) ?? 0,
+            maker: payload[5])
         guard kind.leadsSomewhere else { return [route] }
         if let hops = attributes[UInt16(RTA_MULTIPATH.rawValue)] {
             return nextHops(message, hops).map { hop in

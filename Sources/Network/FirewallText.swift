@@ -10,7 +10,8 @@
 ///     captured     into the TUN device: flows that left by the uplink before a switch are reset at their next packet
 ///     released     by the uplink: so are those that went into the TUN device before
 ///     encrypted    port 853 is refused at once, so that phones fall back to plain DNS
-///     uplink       what leaves by the uplink has the gateway's address; into the TUN device devices keep theirs
+///     uplink       what leaves by the uplink has the gateway's address; into the TUN device devices keep theirs, and
+///                  nobody else comes
 ///     keep, own    host: inbound connections and our own are known again by their connection mark
 ///     switched     host: flows with an address of the TUN device that leave by another are reset
 
@@ -120,7 +121,7 @@ struct FirewallText {
             Chain("released", nil, forDevices("ct direction original jump refuse")),
             Chain("encrypted", nil, encrypted),
             Chain("redirects", "filter hook output priority filter", redirects),
-            Chain("uplink", "nat hook postrouting priority srcnat", masquerade),
+            Chain("uplink", "nat hook postrouting priority srcnat", devicesOnly + masquerade),
         ]
     }
 
@@ -226,6 +227,14 @@ struct FirewallText {
     private var redirects: [String] {
         let arms = plan.lan.filter { view.isOneArm($0) }.map(\.interface)
         return arms.isEmpty ? [] : ["oifname \(names(arms)) icmpv6 type nd-redirect drop"]
+    }
+
+    /// A route of the main table would lead anybody in: the uplink's neighbours, and our own sockets in a circle.
+    ///
+    /// Elsewhere the rules name the interface. A chain of this type sees the first packet of a connection alone.
+    private var devicesOnly: [String] {
+        guard view.families.contains(where: view.needsNoRule) else { return [] }
+        return ["oifname \(tunnel) iifname \(names(plan.lan.map(\.interface))) accept", "oifname \(tunnel) drop"]
     }
 
     private var masquerade: [String] {

@@ -100,13 +100,15 @@ extension NetworkScript {
 }
 
 extension KernelNetwork {
-    /// What is in our tables, whoever put it there.
-    var ownRoutes: [KernelRoute] { routes.filter { NetworkNames.tables.contains($0.table) } }
+    /// What is in our tables, whoever put it there, and what we put into the main one.
+    var ownRoutes: [KernelRoute] { routes.filter { NetworkNames.tables.contains($0.table) || $0.isOursInMain } }
     /// What has one of our priorities, whoever put it there.
     var ownRules: [KernelRule] { rules.filter { NetworkNames.priorities.contains($0.priority) } }
 }
 
 extension KernelRoute {
+    var isOursInMain: Bool { table == Self.mainTable && maker == NetworkNames.maker }
+
     /// Where only one route can be.
     fileprivate var place: [String] { ["\(table)", "\(destination)", "\(metric)"] }
 
@@ -115,7 +117,8 @@ extension KernelRoute {
         let destination = destination.length == 0 ? "default" : destination.text
         let way = (gateway.map { " via \($0)" } ?? "") + (interface.map { " dev \($0)" } ?? "")
         let type = kind == .unicast ? "" : "\(kind) "
-        return "route \(verb) \(type)\(destination)\(way) table \(table) metric \(metric)"
+        let proto = maker == Self.madeByHand ? "" : " proto \(maker)"
+        return "route \(verb) \(type)\(destination)\(way) table \(table) metric \(metric)\(proto)"
     }
 }
 

@@ -12,6 +12,8 @@ public enum NetworkNames {
     /// Routes of everything.
     public static let allTable: UInt32 = 10801
     public static let tables = [namesTable, allTable]
+    /// Who made our routes of the main table, as `ip route` shows them: `proto 198`.
+    public static let maker: UInt8 = 198
     /// Where the kernel's settings are kept as they were; on a file system that a reboot empties.
     public static let statePath = "/run/starship/network.state"
     /// Where the privileged step keeps them, when the daemon itself may not write settings: beside whatever the daemon

@@ -30,6 +30,8 @@ extension NetworkSetup {
         // IPv6 first: a device that is set down loses those addresses by itself.
         for isIPv4 in [false, true] {
             var lines = tablesInUse(machine, isIPv4: isIPv4).map { "route flush table \($0)" }
+            lines += machine.routes.filter { $0.isOursInMain && $0.destination.base.isIPv4 == isIPv4 }
+                .map { $0.line("del") }
             lines += saved.addresses.filter { address in
                 address.address.isIPv4 == isIPv4
                     && machine.addresses.contains {

@@ -1,6 +1,7 @@
 /// Which texts a verb may have: the forms that `NetworkScript` and `FirewallText` write, and no others.
 
 import Addresses
+import LinuxIO
 
 extension SystemVerb {
     /// Whether it is one that we would ask.
@@ -55,20 +56,23 @@ private enum BatchLine {
         else {
             return false
         }
-        var isOwn = false
+        var table: String?
+        var maker: String?
         while let key = rest.popFirst() {
             guard let value = rest.popFirst() else { return false }
             switch key {
-            case "table":
-                guard isOwnTable(value) else { return false }
-                isOwn = true
+            case "table": table = value
+            case "proto": maker = value
             case "metric": guard UInt32(value) != nil else { return false }
             case "via": guard IPAddress(parsing: value) != nil else { return false }
             case "dev": break
             default: return false
             }
         }
-        return isOwn
+        // Of the main table what leads somewhere else than everywhere, and says that it is ours.
+        let isSomewhere = IPPrefix(parsing: destination).map { $0.length > 0 } ?? false
+        let isInMain = isSomewhere && table == "\(KernelRoute.mainTable)"
+        return maker == nil ? isOwnTable(table) : isInMain && maker == "\(NetworkNames.maker)"
     }
 
     private static func isRule(_ words: ArraySlice<String>) -> Bool {

@@ -102,10 +102,13 @@ extension LabTests {
             try driver.update(Self.plans[0].replacing("lan lan names", with: "lan lan all"))
             #expect(
                 driver.lines("done: ").suffix(from: done) == [
+                    // Without a rule the firewall kept others out of the TUN device.
+                    "done: nft table inet starship",
                     "done: ip -4 rule add priority 10806 iif lan lookup 10801",
                     "done: ip -4 rule del priority 10806 iif lan lookup 10800",
                     "done: ip -6 rule add priority 10806 iif lan lookup 10801",
-                    "done: ip -6 rule del priority 10807 to 2001:2::/48 iif lan lookup 10800",
+                    "done: ip -6 route del 2001:2::/48 dev starship0 table 254 metric 100 proto 198",
+                    "done: ip -6 route del unreachable 2001:2::/48 table 254 metric 9999 proto 198",
                 ])
             for plan in Self.plans { try driver.update(plan) }
             #expect(driver.lines("update: ").isEmpty)
@@ -182,7 +185,8 @@ extension LabTests {
             exec /usr/sbin/ip "$@"
             """.write(to: script, atomically: true, encoding: .utf8)
             try lab.shell(.gateway, "chmod +x \(script.path)")
-            let text = try NetworkDriver.refusal(lab, Self.plans[0], path: directory.path)
+            let plan = Self.plans[0].replacing("lan lan names", with: "lan lan all")
+            let text = try NetworkDriver.refusal(lab, plan, path: directory.path)
             #expect(text.contains("ip -6 -batch, line 2: RTNETLINK answers: File exists"), "\(text)")
             #expect(try lab.listings() == before)
         }

@@ -26,6 +26,41 @@ extension LabTests {
             #expect(!routes.proxy.output.contains("news.example") && !routes.proxy.output.contains("198.51.100.11"))
         }
 
+        @Test("domain mode needs no rule of the kernel's, and the way in is the devices' alone, over switches and back")
+        func devicesAlone() throws {
+            let routes = try RouteLab()
+            let rules = { try routes.lab.run(.gateway, ["sh", "-c", "ip rule; ip -6 rule"]).output }
+            let before = try rules()
+            let daemon = try routes.start(routes.settings("web.example"))
+            #expect(try rules() == before)
+            try routes.lab.run(
+                .internet,
+                ["sh", "-c", "ip route add 198.18.0.0/15 via 10.77.0.1; ip route add 2001:2::/48 via fd00:77::1"])
+            #expect(try routes.address(of: "web.example") == "198.18.0.16")
+            let listed = ["198.18.0.16", "2001:2::10"]
+            let carried = try routes.carried(daemon)
+            for place in [Lab.Place.internet, .gateway] {
+                for fake in listed {
+                    let curl = ["curl", "-sS", "--max-time", "1", "--resolve", "web.example:80:\(fake)"]
+                    // Nobody answers, and nobody refuses: 28 is curl's number for that.
+                    #expect(try routes.lab.run(place, curl + ["http://web.example/"]).status == 28, "\(place) \(fake)")
+                }
+            }
+            #expect(try routes.carried(daemon) == carried)
+            try daemon.reload(routes.settings())
+            #expect(try rules() != before)
+            let main = ["sh", "-c", "ip route show proto 198; ip -6 route show proto 198"]
+            #expect(try routes.lab.run(.gateway, main).output == "")
+            try daemon.reload(routes.settings("web.example"))
+            #expect(try rules() == before)
+            #expect(try routes.page("web.example", at: listed[0]) == "\(RouteLab.proxied) web.example")
+            // Another's rule might be asked before the main table: then ours are, before it.
+            try routes.lab.run(.gateway, ["ip", "rule", "add", "priority", "20000", "iif", "lan", "lookup", "77"])
+            try routes.lab.run(.gateway, ["ip", "route", "add", "unreachable", "default", "table", "77"])
+            #expect(Lab.wait(20) { (try? rules().contains("10807")) == true })
+            #expect(try routes.page("web.example", at: listed[0]) == "\(RouteLab.proxied) web.example")
+        }
+
         @Test("emptying and filling the list switches between the modes, without a restart")
         func switchesLive() throws {
             let routes = try RouteLab()

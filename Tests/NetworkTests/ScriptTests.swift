@@ -54,11 +54,64 @@ import Testing
             ])
     }
 
+    @Test("where fake addresses are all that is captured no rule is there: routes of the main table lead in")
+    func noRule() {
+        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names), NetworkPlan.LAN("lab", .none)])
+        plan.devices = [NetworkPlan.Device(address("10.9.0.7"), .none)]
+        plan.upstreams = [address("10.9.0.5")]
+        var machine = Machines.twoArms()
+        machine.rules = [(0, 255), (32766, 254), (32767, 253)].flatMap { priority, table in
+            [true, false].map { KernelRule(isIPv4: $0, priority: priority, .lookup(table)) }
+        }
+        let main = {
+            NetworkScript(plan, on: machine).lines(isIPv4: true, on: machine).filter { $0.contains("table 254") }
+        }
+        #expect(NetworkScript(plan, on: machine).rules.isEmpty)
+        #expect(
+            main() == [
+                "route replace 198.18.0.0/15 dev starship0 table 254 metric 100 proto 198",
+                "route replace unreachable 198.18.0.0/15 table 254 metric 9999 proto 198",
+            ])
+        let kept = "oifname \"starship0\" iifname { \"lan\", \"lab\" } accept\n\t\toifname \"starship0\" drop\n"
+        #expect(NetworkScript(plan, on: machine).firewall.contains(kept))
+        // Rules of another family change nothing, others' of the same might be asked before the main table.
+        let foreign = KernelRule(isIPv4: false, priority: 20000, source: prefix("2001:db8:9::/64"), .lookup(7))
+        machine.rules.append(foreign)
+        #expect(main().count == 2)
+        machine.rules.append(KernelRule(isIPv4: true, priority: 20000, incoming: "lan", .lookup(7)))
+        #expect(main().isEmpty)
+        #expect(!NetworkScript(plan, on: machine).firewall.contains("starship0\" drop"))
+        #expect(
+            NetworkScript(plan, on: machine).rules.map { $0.line("add") }.contains(
+                "rule add priority 10807 to 198.18.0.0/15 iif lan lookup 10800"))
+    }
+
+    @Test("a switch from routes of the main table to rules takes the routes away when the rules are there, and back")
+    func toRules() {
+        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names)])
+        var machine = Machines.twoArms()
+        machine.routes += NetworkScript(plan, on: machine).routes
+        plan.lan = [NetworkPlan.LAN("lan", .all)]
+        let towards = NetworkChanges(from: machine, to: NetworkScript(plan, on: machine))
+        #expect(towards.rules.contains { $0.line == "rule add priority 10806 iif lan lookup 10801" })
+        let removed = "route del 198.18.0.0/15 dev starship0 table 254 metric 100 proto 198"
+        #expect(towards.removal.contains { $0.line == removed })
+        // Somebody else's route of the main table is nobody's to take away.
+        #expect(!towards.removal.contains { $0.line.contains("10.9.0.0/24") })
+        machine.rules = NetworkScript(plan, on: machine).rules
+        machine.routes.removeAll { $0.isOursInMain }
+        plan.lan = [NetworkPlan.LAN("lan", .names)]
+        let back = NetworkChanges(from: machine, to: NetworkScript(plan, on: machine))
+        #expect(back.preparation.contains { $0.inverse == removed })
+        #expect(back.rules.allSatisfy { $0.line.hasPrefix("rule del") } && !back.rules.isEmpty)
+    }
+
     @Test("a rule that every packet asks is there only while it leads somewhere: lent addresses, exceptions, prefixes")
     func needed() {
-        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names)])
+        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names), NetworkPlan.LAN("lab", .all)])
         let rules = {
-            NetworkScript(plan, on: Machines.twoArms()).rules.filter(\.isIPv4).map { $0.line("add") }
+            NetworkScript(plan, on: Machines.twoArms()).rules.filter { $0.isIPv4 && $0.incoming == "lan" }
+                .map { $0.line("add") }
         }
         #expect(rules() == ["rule add priority 10807 to 198.18.0.0/15 iif lan lookup 10800"])
         plan.lent = [.init(device: address("10.9.0.7"), address: address("192.0.2.1"), until: .never)]
@@ -171,7 +224,8 @@ import Testing
 
     @Test("each line has an inverse, and nothing is done twice")
     func inverses() {
-        let plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names)])
+        var plan = Machines.plan(.gateway, [NetworkPlan.LAN("lan", .names)])
+        plan.captured = [prefix("2001:db8:cb::/48")]
         var machine = Machines.twoArms()
         let script = NetworkScript(plan, on: machine)
         let changes = NetworkChanges(from: machine, to: script)
@@ -182,7 +236,7 @@ import Testing
         #expect(
             all.first { $0.line.hasPrefix("route replace throw") }?.inverse
                 == "route del throw 10.9.0.0/24 table 10800 metric 100")
-        #expect(all.last?.inverse == "rule del priority 10807 to 2001:2::/48 iif lan lookup 10800")
+        #expect(all.last?.inverse == "rule del priority 10806 iif lan lookup 10800")
 
         machine.routes += script.routes
         machine.rules += script.rules

@@ -53,9 +53,9 @@ import Testing
 
     @Test(
         "every line that a plan leads to is sound, and so is its inverse",
-        arguments: [NetworkPlan.Setup.gateway, .host])
-    func ours(setup: NetworkPlan.Setup) {
-        var plan = Machines.plan(setup, [NetworkPlan.LAN("lan", .names), NetworkPlan.LAN("wlan0", .all)])
+        arguments: [(NetworkPlan.Setup.gateway, NetworkPlan.Capture.all), (.gateway, .names), (.host, .all)])
+    func ours(setup: NetworkPlan.Setup, capture: NetworkPlan.Capture) {
+        var plan = Machines.plan(setup, [NetworkPlan.LAN("lan", .names), NetworkPlan.LAN("wlan0", capture)])
         plan.dnsPort = 10053
         plan.pagePort = 10080
         plan.refusesEncryptedDNS = true
@@ -93,6 +93,10 @@ import Testing
             "link set dev eth0 xdp object /tmp/x.o", "link set dev eth0 mtu 1500 up netns 1", "link add x type dummy",
             "link del lan", "link set dev eth0 mtu x up", "route add default via 10.0.0.1 dev eth0",
             "route add default dev eth0 table 254", "route flush table 254", "route flush table all",
+            "route replace default dev starship0 table 254 metric 100 proto 198",
+            "route replace 0.0.0.0/0 dev starship0 table 254 metric 100 proto 198",
+            "route del 10.0.0.0/8 dev eth0 table 254 metric 100", "route del 10.0.0.0/8 table 254 metric 0 proto 3",
+            "route replace 10.0.0.0/8 dev starship0 table 10800 metric 100 proto 2",
             "route add default encap bpf out obj /tmp/x.o table 10800", "route replace default table 10800 metric x",
             "route replace default table", "route get 10.0.0.1", "rule flush", "rule add priority 100 lookup 10800",
             "rule add from 10.0.0.0/8 lookup 10800", "rule add priority 10800 exec sh",
