@@ -43,6 +43,17 @@ public struct NAT64Prefix: Hashable, Sendable {
         return IPAddress(high: high, low: low)
     }
 
+    /// The prefix of this one's addresses that stand for those of an IPv4 prefix.
+    public func prefix(for inside: IPPrefix) -> IPPrefix {
+        guard inside.length > 0 else { return prefix }
+        let (octet, bit) = (inside.length - 1).quotientAndRemainder(dividingBy: 8)
+        let length = Self.places(behind: prefix.length)[octet] * 8 + bit + 1
+        guard let network = IPPrefix(address(for: inside.base), length: length) else {
+            preconditionFailure("no length of IPv6")
+        }
+        return network
+    }
+
     /// The octets of an address that hold the IPv4 address: behind the prefix, without octet 8.
     private static func places(behind length: Int) -> [Int] {
         Array((length / 8..<16).filter { $0 != 8 }.prefix(4))

@@ -45,6 +45,7 @@ extension Gateway {
             takeBackLoans()
             lookAtSettings()
             watchNames()
+            followTranslations()
             while let signal = signals.next() {
                 switch signal {
                 case .interrupt, .terminate:

@@ -53,6 +53,7 @@ extension Gateway {
         if keeper != nil { (routing.lanNetworks, routing.scopes) = keeper.value.networks(of: routing) }
         routing.foundMachines = watch.addresses(of: routing.upstreamNames)
         routing.capturedAddresses = watch.addresses(of: routing.profiles.flatMap(\.capturedNames))
+        routing.translations = shared.knownTranslations
         return routing
     }
 
@@ -114,7 +115,16 @@ extension Gateway {
         guard let service = shared.service else { return }
         let now = Clock.now()
         watch.ask(service, now: now)
-        guard watch.collect(now: now) else { return }
+        if watch.collect(now: now) { applyNews() }
+    }
+
+    /// Has policy and routes follow what the network was found to translate.
+    mutating func followTranslations() {
+        if shared.knownTranslations != shared.policy.settings.translations { applyNews() }
+    }
+
+    /// Has policy and routes follow what was found out.
+    private mutating func applyNews() {
         complete()
         guard keeper != nil else { return }
         do throws(NetworkError) {

@@ -204,7 +204,9 @@ struct NetworkKeeper: ~Copyable {
             guard let prefix = IPPrefix(address, length: address.isIPv4 ? 32 : 128) else { continue }
             if !found.contains(prefix) { found.append(prefix) }
         }
-        return found
+        // An IPv4 address is the same one where a device writes it as IPv6 (RFC 6052).
+        let plain = found.filter(\.base.isIPv4)
+        return found + policy.settings.translations.flatMap { translation in plain.map(translation.prefix(for:)) }
     }
 
     /// Settings that this process may not make are asked for first, and told of only when nobody has made them.

@@ -156,6 +156,8 @@ public struct RoutingSettings: Sendable {
     var foundMachines: [IPAddress] = []
     /// The real addresses of names that profiles want routed by address.
     var capturedAddresses: [IPAddress] = []
+    /// Under which prefixes devices may write IPv4 addresses as IPv6 ones.
+    var translations = [NAT64Prefix.wellKnown]
     public var phones = Phones()
     /// Where our own DNS service listens on this machine: who it is that asks DNS over TCP through the tunnel,
     /// anywhere.
@@ -206,7 +208,7 @@ extension RoutingSettings {
     func isCompletedLike(_ other: RoutingSettings) -> Bool {
         direct.policy.own == other.direct.policy.own && lanNetworks == other.lanNetworks && scopes == other.scopes
             && foundMachines == other.foundMachines
-            && capturedAddresses == other.capturedAddresses
+            && capturedAddresses == other.capturedAddresses && translations == other.translations
     }
 }
 

@@ -62,8 +62,7 @@ final class Shared: Sendable {
     /// The address that a device means: the IPv4 one inside where it has written that as IPv6 (RFC 6052).
     func realAddress(of address: IPAddress) -> IPAddress {
         guard !address.isIPv4 else { return address }
-        let prefixes = translations.withLock { $0 }
-        for prefix in prefixes {
+        for prefix in knownTranslations {
             if let inside = prefix.address(inside: address) { return inside }
         }
         return address
@@ -89,9 +88,17 @@ final class Shared: Sendable {
 
     private static func isHere(_ address: IPAddress) -> Bool { address.isLoopback || address.isUnspecified }
 
-    /// Takes the prefixes that the network was found to translate (RFC 7050).
+    /// The prefixes under which devices may write IPv4 addresses as IPv6 ones.
+    var knownTranslations: [NAT64Prefix] { translations.withLock { $0 } }
+
+    /// Takes the prefixes that the network was found to translate (RFC 7050); the control thread has the routes follow.
     func learn(_ prefixes: [NAT64Prefix]) {
-        translations.withLock { $0 = [.wellKnown] + prefixes.filter { $0 != .wellKnown } }
+        let known = [.wellKnown] + prefixes.filter { $0 != .wellKnown }
+        let isNew = translations.withLock { translations in
+            defer { translations = known }
+            return translations != known
+        }
+        if isNew { control.wake() }
     }
 
     /// Whether a worker met something that no gateway can go on from.

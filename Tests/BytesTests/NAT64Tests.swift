@@ -31,6 +31,24 @@ struct NAT64Tests {
         #expect(prefix.address(inside: try address(embedded)) == inside)
     }
 
+    @Test(
+        "a prefix of IPv4 addresses is one of IPv6, whose last octet before the host may stand behind octet 8",
+        arguments: zip(
+            examples.map(\.0),
+            [
+                "2001:db8:c000:200::/56", "2001:db8:1c0:2::/64", "2001:db8:122:c000:2::/80",
+                "2001:db8:122:3c0:0:200::/88", "2001:db8:122:344:c0:2::/96", "2001:db8:122:344::192.0.2.0/120",
+                "64:ff9b::192.0.2.0/120",
+            ]))
+    func prefixes(text: String, network: String) throws {
+        let prefix = try prefix(text)
+        let inside = try #require(IPPrefix(parsing: "192.0.2.0/24"))
+        #expect(prefix.prefix(for: inside) == IPPrefix(parsing: network))
+        #expect(prefix.prefix(for: try #require(IPPrefix(parsing: "0.0.0.0/0"))) == prefix.prefix)
+        let host = try #require(IPPrefix(parsing: "192.0.2.33/32"))
+        #expect(prefix.prefix(for: host).contains(prefix.address(for: host.base)))
+    }
+
     @Test func theWellKnownPrefixIsKnown() throws {
         #expect(NAT64Prefix.wellKnown == (try prefix("64:ff9b::/96")))
         #expect(NAT64Prefix.wellKnown.address(inside: try address("64:ff9b::808:808")) == (try address("8.8.8.8")))

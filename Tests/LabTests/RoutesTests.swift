@@ -61,6 +61,20 @@ extension LabTests {
             #expect(try routes.page("web.example", at: listed[0]) == "\(RouteLab.proxied) web.example")
         }
 
+        @Test("an address that a rule sends to the proxy is sent there when a device writes it as IPv6 (RFC 6052)")
+        func translatedAddress() throws {
+            let routes = try RouteLab()
+            var settings = routes.settings("web.example")
+            settings.profile += ", rules: [\"IP-CIDR,198.51.100.10/32,PROXY\"]"
+            let daemon = try routes.start(settings)
+            #expect(try routes.device("network.py", "ask", "64:ff9b::198.51.100.10", "22") == "SSH-2.0-lab")
+            #expect(routes.proxyWasAsked("198.51.100.10:22"), "\(routes.proxy.output)")
+            let carried = try routes.carried(daemon)
+            // What no rule names stays with the kernel, which has no translator here.
+            #expect(try routes.device("network.py", "ask", "64:ff9b::198.51.100.11", "22").hasPrefix("failed"))
+            #expect(try routes.carried(daemon) == carried)
+        }
+
         @Test("emptying and filling the list switches between the modes, without a restart")
         func switchesLive() throws {
             let routes = try RouteLab()
