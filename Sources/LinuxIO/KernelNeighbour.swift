@@ -54,7 +54,7 @@ public struct KernelNeighbour: Hashable, Sendable {
         _ socket: borrowing NetlinkSocket, family: UInt8, _ names: LinkNames
     ) throws(SystemCallError) -> [KernelNeighbour] {
         let question = [family] + [UInt8](repeating: 0, count: 11)
-        return try socket.dump(UInt16(RTM_GETNEIGH), body: question).compactMap { message in
+        return try socket.dump(UInt16(RTM_GETNEIGH), body: question) { message in
             guard message.payload.first == family else { return nil }
             return KernelNeighbour(message, names)
         }

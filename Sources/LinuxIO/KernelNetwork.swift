@@ -28,16 +28,17 @@ public struct KernelNetwork: Equatable, Sendable {
         var network = KernelNetwork()
         network.hasIPv6 = hasIPv6
         let any = [UInt8](repeating: 0, count: 16)
-        network.links = try socket.dump(UInt16(RTM_GETLINK), body: any).compactMap(KernelLink.init)
+        network.links = try socket.dump(UInt16(RTM_GETLINK), body: any, reading: KernelLink.init)
         let names = LinkNames(network.links)
-        network.addresses = try socket.dump(UInt16(RTM_GETADDR), body: Array(any.prefix(8)))
-            .compactMap { KernelAddress($0, names) }
+        network.addresses = try socket.dump(UInt16(RTM_GETADDR), body: Array(any.prefix(8))) {
+            KernelAddress($0, names)
+        }
         for family in [UInt8(AF_INET), UInt8(AF_INET6)] where family == UInt8(AF_INET) || network.hasIPv6 {
             let question = [family] + any.prefix(11)
-            network.routes += try socket.dump(UInt16(RTM_GETROUTE), body: question)
-                .flatMap { KernelRoute.read($0, family: family, names) }
-            network.rules += try socket.dump(UInt16(RTM_GETRULE), body: question)
-                .compactMap { KernelRule($0, family: family) }
+            network.routes += try socket.dump(UInt16(RTM_GETROUTE), body: question) {
+                KernelRoute.read($0, family: family, names)
+            }.flatMap(\.self)
+            network.rules += try socket.dump(UInt16(RTM_GETRULE), body: question) { KernelRule($0, family: family) }
             network.neighbours += try KernelNeighbour.read(socket, family: family, names)
         }
         return network
@@ -56,7 +57,7 @@ struct LinkNames {
     static func read() throws(SystemCallError) -> LinkNames {
         let question = [UInt8](repeating: 0, count: 16)
         return LinkNames(
-            try NetlinkSocket(.route).dump(UInt16(RTM_GETLINK), body: question).compactMap(KernelLink.init))
+            try NetlinkSocket(.route).dump(UInt16(RTM_GETLINK), body: question, reading: KernelLink.init))
     }
 
     subscript(_ index: UInt32?) -> String? { index.flatMap { names[$0] } }

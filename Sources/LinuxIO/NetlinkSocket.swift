@@ -46,13 +46,16 @@ struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Asks for everything of one kind; `body` is the fixed part of the question.
+    /// Asks for everything of one kind; `body` is the fixed part of the question, and `reading` says what to keep.
     ///
-    /// A table that changes while it is read out is read again.
-    func dump(_ type: UInt16, body: [UInt8]) throws(SystemCallError) -> [NetlinkMessage] {
+    /// A table that changes while it is read out is read again. It is never here as a whole: a router's connections
+    /// take megabytes.
+    func dump<Item>(
+        _ type: UInt16, body: [UInt8], reading: (NetlinkMessage) -> Item?
+    ) throws(SystemCallError) -> [Item] {
         for _ in 0..<8 {
             try ask(type, flags: NLM_F_ROOT | NLM_F_MATCH, body)
-            if let messages = try answers() { return messages }
+            if let items = try answers(reading) { return items }
         }
         throw SystemCallError("netlink dump", "\(type)", errno: ErrorNumber(rawValue: EINTR))
     }
@@ -94,19 +97,19 @@ struct NetlinkSocket: ~Copyable, Sendable {
     }
 
     /// All answers to the one question; nil when the kernel says that they do not fit together.
-    private func answers() throws(SystemCallError) -> [NetlinkMessage]? {
-        var messages: [NetlinkMessage] = []
+    private func answers<Item>(_ reading: (NetlinkMessage) -> Item?) throws(SystemCallError) -> [Item]? {
+        var items: [Item] = []
         var isConsistent = true
         while true {
             guard case .datagram(let datagram) = read() else { return nil }
             if datagram.count >= 8, datagram.native16(at: 6) & UInt16(NLM_F_DUMP_INTR) != 0 { isConsistent = false }
             for message in NetlinkMessage.split(datagram) {
                 switch CInt(message.type) {
-                case NLMSG_DONE: return isConsistent ? messages : nil
+                case NLMSG_DONE: return isConsistent ? items : nil
                 case NLMSG_ERROR:
                     let code = message.payload.count >= 4 ? CInt(bitPattern: message.payload.native32(at: 0)) : -EIO
                     throw SystemCallError("netlink dump", negative: code)
-                default: messages.append(message)
+                default: if let item = reading(message) { items.append(item) }
                 }
             }
         }

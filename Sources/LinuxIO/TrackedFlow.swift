@@ -29,9 +29,13 @@ public struct TrackedFlow: Hashable, Sendable {
         self.mark = mark
     }
 
-    /// All of one family, in the network namespace of the calling thread; needs CAP_NET_ADMIN.
-    public static func all(isIPv4: Bool) throws(SystemCallError) -> [TrackedFlow] {
-        try NetlinkSocket(.netfilter).dump(Message.get, body: Message.head(isIPv4: isIPv4)).compactMap(TrackedFlow.init)
+    /// Those of one family that are wanted, in the network namespace of the calling thread; needs CAP_NET_ADMIN.
+    public static func all(
+        isIPv4: Bool, where isWanted: (TrackedFlow) -> Bool
+    ) throws(SystemCallError) -> [TrackedFlow] {
+        try NetlinkSocket(.netfilter).dump(Message.get, body: Message.head(isIPv4: isIPv4)) { message in
+            TrackedFlow(message).flatMap { isWanted($0) ? $0 : nil }
+        }
     }
 
     /// Has the kernel forget some: their next packets are looked at as if they were the first.

@@ -66,7 +66,7 @@ extension NetworkSetup {
         let view = MachineView(plan, machine, StandingConnections())
         let stranded = StrandedFlows(view)
         for isIPv4 in view.families {
-            try? TrackedFlow.forget(TrackedFlow.all(isIPv4: isIPv4).filter(stranded.contains))
+            try? TrackedFlow.forget(TrackedFlow.all(isIPv4: isIPv4, where: stranded.contains))
         }
     }
 }
