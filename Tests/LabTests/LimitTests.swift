@@ -58,9 +58,9 @@ extension LabTests {
         @Test("256 connections: the quietest gives way, one with a question does not", arguments: [false, true])
         func connections(asks: Bool) throws {
             let setting = try Setting()
-            let program = try setting.want("connections", "10.9.0.1", "266", asks ? "ask" : "")
-            let output = try program.wait(within: 60).output
-            let ends = try JSONDecoder().decode(Ends.self, from: Data(output.utf8)).ends
+            let result = try setting.want("connections", "10.9.0.1", "266", asks ? "ask" : "").wait(within: 60)
+            try #require(result.status == 0, "\(result.errors)")
+            let ends = try JSONDecoder().decode(Ends.self, from: Data(result.output.utf8)).ends
             let snapshot = try setting.daemon.snapshot()
             if asks {
                 #expect(ends.prefix(256).allSatisfy { $0 == "open" }, "\(ends)")

@@ -48,22 +48,27 @@ def questions(server, count):
 
 
 def connections(server, count, asks):
-    clients = []
+    clients, refused = [], set()
     for number in range(count):
-        client = socket.create_connection((server, 53), timeout=5)
-        clients.append(client)
-        if asks:
-            question = query(number)
-            try:
+        try:
+            client = socket.create_connection((server, 53), timeout=5)
+            clients.append(client)
+            if asks:
+                question = query(number)
                 client.sendall(len(question).to_bytes(2, "big") + question)
-            except (ConnectionResetError, BrokenPipeError):
-                # Refused already; what a read says is told below.
-                pass
+        except (ConnectionResetError, BrokenPipeError):
+            # Whoever hears of it here does not hear of it from a read.
+            refused.add(number)
+            if len(clients) == number:
+                clients.append(None)
         # One is accepted, and its question read, before the next one comes.
         time.sleep(0.003)
     time.sleep(0.3)
     ends = []
-    for client in clients:
+    for number, client in enumerate(clients):
+        if number in refused:
+            ends.append("reset")
+            continue
         client.setblocking(False)
         try:
             ends.append("closed" if client.recv(1) == b"" else "answered")
