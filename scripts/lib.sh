@@ -19,6 +19,7 @@ package_packages=(binutils dpkg-dev python3)
 # shellcheck disable=SC2034
 test_packages=(
     util-linux ethtool iputils-ping tcpdump openssl git openssh-client openssh-server squid tinyproxy mitmproxy
+    fish zsh nodejs
     busybox dnsmasq-base keepalived hostapd bind9-dnsutils faketime chromium-headless-shell iptables zbar-tools qrencode
     librsvg2-bin binutils debootstrap dpkg-dev groff-base lintian man-db prometheus systemd udev
     python3 python3-h2 python3-hypercorn python3-jsonschema python3-venv python3-websockets shellcheck tmux
@@ -98,6 +99,17 @@ want_python_packages() {
         tail -n 3 "$log" | sed 's/^/    /'
     fi
     rm -f "$log"
+}
+
+# Prints what the tests in a file of their words have left out, each once.
+left_out() {
+    LC_ALL=C.UTF-8 grep -aoE '(Test|Suite) .* skipped(\.$|: .*)' "$1" | sort -u
+}
+
+# Of that on standard input, what ought to have run: all but what `--long` alone runs, and what takes a kernel that has
+# been built otherwise. The tests say so in words of their own (LongRun.comment, Lab.kernelLacks).
+left_out_by_mistake() {
+    grep -vE ' skipped: "(only --long runs it|this kernel lacks .*)"$'
 }
 
 # Finds the Swift toolchain, also where sudo has dropped it from PATH.

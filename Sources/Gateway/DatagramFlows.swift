@@ -43,9 +43,12 @@ struct DatagramFlows: ~Copyable {
 
     func find(_ key: FlowKey) -> Handle? { table.find(key) }
 
+    /// Whether nobody may have one more flow.
+    var isFull: Bool { count >= limit }
+
     /// Whether the device may have one more flow.
     func hasRoom(for device: IPAddress, _ kind: DatagramFlow.Kind) -> Bool {
-        guard count < limit else { return false }
+        guard !isFull else { return false }
         let share = shares[device] ?? Share()
         return (kind == .direct ? share.direct : share.service) < limitPerDevice
     }

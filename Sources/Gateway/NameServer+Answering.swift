@@ -121,8 +121,7 @@ extension NameServer {
         refreshResolvers()
         let share = waiting.device == Self.gatewayItself ? settings.pendingLimit : settings.pendingPerDevice
         guard pending.count < settings.pendingLimit, pendingOf[waiting.device, default: 0] < share else {
-            counters.overloaded += 1
-            logSeldom(.warning, "dns-question-limit") { $0.add("device", waiting.device.description) }
+            noteOverload(waiting.device)
             return finish(waiting, nil, age: 0)
         }
         let handle = pending.insert(waiting)
@@ -130,11 +129,20 @@ extension NameServer {
         switch resolver.ask(key, question: question, ticket: handle.packed, now: now, random: &random) {
         case .asked: counters.forwarded += 1
         case .joined: counters.joined += 1
-        case .noResolver, .overloaded:
+        case .overloaded:
+            noteOverload(waiting.device)
+            return finish(pending.remove(handle), nil, age: 0)
+        case .noResolver:
             return finish(pending.remove(handle), nil, age: 0)
         }
         pendingOf[waiting.device, default: 0] += 1
         note(handle, isWaiting: true)
+    }
+
+    /// Too many questions wait, of this device or in all.
+    private mutating func noteOverload(_ device: IPAddress) {
+        counters.overloaded += 1
+        logSeldom(.warning, "dns-question-limit") { $0.add("device", device.description) }
     }
 
     /// Hands an answer, or the news that there is none, to who waits with this ticket.

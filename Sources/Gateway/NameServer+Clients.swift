@@ -70,7 +70,7 @@ extension NameServer {
                 // They may take half of what flows leave.
                 let number = socket.descriptor.number - CInt(DescriptorLimit.reserve / 2)
                 guard DescriptorLimit.leavesReserve(number) else {
-                    counters.streamsRefused += 1
+                    noteDescriptorShortage()
                     socket.resetOnClose()
                     continue
                 }
@@ -81,12 +81,17 @@ extension NameServer {
                 openStream(socket, device)
             case .nothing: return
             case .exhausted:
-                counters.streamsRefused += 1
+                noteDescriptorShortage()
                 guard ports[index].connections.refuseNext(using: &reserve) else { return pauseStreams() }
             case .failed(let cause):
                 return logSeldom(.warning, "dns-accept") { $0.add("cause", "\(cause)") }
             }
         }
+    }
+
+    private mutating func noteDescriptorShortage() {
+        counters.streamsRefused += 1
+        logSeldom(.warning, Bound.descriptors.rawValue) { $0.add("limit", DescriptorLimit.current().soft) }
     }
 
     /// Looks away from the listeners for a moment: without a descriptor for who waits there, they stay readable.
@@ -115,6 +120,7 @@ extension NameServer {
     private mutating func openStream(_ socket: consuming Socket, _ device: IPAddress) {
         guard streams.count < settings.streamLimit || closeQuietest() else {
             counters.streamsRefused += 1
+            sayStreamsAreFull()
             return socket.resetOnClose()
         }
         let descriptor = socket.descriptor.number
@@ -139,10 +145,14 @@ extension NameServer {
         }
         guard let quietest else { return false }
         counters.streamsShed += 1
-        let limit = settings.streamLimit
-        logSeldom(.warning, "dns-connection-limit") { $0.add("limit", limit) }
+        sayStreamsAreFull()
         closeStream(quietest)
         return true
+    }
+
+    private mutating func sayStreamsAreFull() {
+        let limit = settings.streamLimit
+        logSeldom(.warning, "dns-connection-limit") { $0.add("limit", limit) }
     }
 
     mutating func serveStream(_ handle: Handle, _ event: PolledEvent) {

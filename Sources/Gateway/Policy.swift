@@ -23,6 +23,9 @@ final class Policy: Sendable {
     /// Our own DNS service; nil where there is none.
     let dnsService: Upstream?
 
+    /// The addresses of upstreams on the devices' own networks.
+    private let nearbyMachines: [IPAddress]
+
     /// Who is asked whose an address is that the settings do not know; nil: nobody.
     private let sight: NeighbourSight?
 
@@ -32,6 +35,9 @@ final class Policy: Sendable {
     ) throws(UpstreamSettingsError) {
         self.settings = settings
         self.sight = sight ?? previous?.sight
+        nearbyMachines = (settings.upstreamMachines + settings.foundMachines).filter { machine in
+            settings.lanNetworks.contains { $0.contains(machine) }
+        }
         var next = previous.map { $0.highestNumber + 1 } ?? 0
         var known = previous?.all ?? []
         func upstream(_ settings: UpstreamSettings) throws(UpstreamSettingsError) -> Upstream {
@@ -70,12 +76,22 @@ final class Policy: Sendable {
     private var highestNumber: Int { all.map(\.number).max() ?? 0 }
 
     /// Whether a device is itself an upstream: what it sends goes direct, or it would be fed its own requests.
+    ///
+    /// A machine has more addresses than the one at which it is an upstream, and one MAC.
     func isUpstream(_ device: IPAddress) -> Bool {
-        settings.upstreamMachines.contains(device) || settings.foundMachines.contains(device)
+        if isAddressOfUpstream(device) { return true }
+        guard !nearbyMachines.isEmpty, let sight, settings.lanNetworks.contains(where: { $0.contains(device) }),
+            let station = sight.station(at: device)
+        else { return false }
+        return nearbyMachines.contains { sight.station(at: $0) == station }
+    }
+
+    private func isAddressOfUpstream(_ address: IPAddress) -> Bool {
+        settings.upstreamMachines.contains(address) || settings.foundMachines.contains(address)
     }
 
     private func isUpstream(_ destination: Destination) -> Bool {
-        if let address = destination.address, isUpstream(address) { return true }
+        if let address = destination.address, isAddressOfUpstream(address) { return true }
         return destination.name.map(settings.upstreamNames.contains) ?? false
     }
 

@@ -63,7 +63,9 @@ extension Worker {
     private mutating func openDatagram(_ key: FlowKey, _ kind: DatagramFlow.Kind, _ target: Target) -> Handle? {
         guard datagrams.hasRoom(for: key.client.address, kind) else {
             counters.udpLimitHits += 1
-            say(.datagramFlows, limit: shared.settings.datagrams.flowsPerDevice, key.client.address)
+            let settings = shared.settings.datagrams
+            say(
+                .datagramFlows, limit: datagrams.isFull ? settings.flows : settings.flowsPerDevice, key.client.address)
             return nil
         }
         if let owners = shared.datagramOwners, owners.claim(key, for: index, now: now) != index { return nil }

@@ -2,6 +2,7 @@
 
 import Addresses
 import Bytes
+import Streams
 import Testing
 import Wire
 
@@ -11,13 +12,20 @@ extension WorkerTests {
     @Suite("Segment sizes")
     struct SegmentSizes {
         /// B120: nothing is larger than the peer's MSS, options included (RFC 6691).
-        @Test("no segment exceeds the client's MSS", arguments: [true, false], [true, false])
-        func maximumSegmentSize(hasVirtioHeader: Bool, hasTimestamps: Bool) throws {
-            let bench = try Bench(hasVirtioHeader: hasVirtioHeader)
+        @Test(
+            "no segment exceeds the client's MSS", arguments: [true, false],
+            [
+                (stamps: true, mtu: 1500), (stamps: false, mtu: 1500), (stamps: true, mtu: 9000),
+                (stamps: false, mtu: 9000),
+            ])
+        func maximumSegmentSize(hasVirtioHeader: Bool, kind: (stamps: Bool, mtu: Int)) throws {
+            let hasTimestamps = kind.stamps
+            let bench = try Bench(hasVirtioHeader: hasVirtioHeader) { $0.tcp.interfaceMTU = kind.mtu }
             let client = bench.client()
             client.offer.maximumSegmentSize = 1240
             if hasTimestamps { client.offer.timestamps = TCPTimestamps(value: 0, echo: 0) }
             let peer = try client.open()
+            #expect(client.segments.first?.options.maximumSegmentSize == UInt16(kind.mtu - 40))
             let data = pattern(100_000)
             var sent = 0
             bench.until("it is taken") {

@@ -16,10 +16,10 @@ final class CleanTree {
         guard map.contains("4294967295") else { return "a tree of another Debian needs root" }
         do {
             let made = try TestSupport.Command.run(
-                ["\(Lab.programs)/clean_tree", "make", cache], in: NSTemporaryDirectory(), within: 300)
-            return made.status == 0 ? nil : "debootstrap: \(made.errors)"
+                ["\(Lab.programs)/clean_tree", "make", cache], in: NSTemporaryDirectory(), within: 1500)
+            return made.status == 0 ? nil : made.errors.trimmingCharacters(in: .whitespacesAndNewlines)
         } catch {
-            return "debootstrap: \(error)"
+            return "no tree of a clean Debian: \(error)"
         }
     }()
 

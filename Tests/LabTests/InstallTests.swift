@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension LabTests {
-    @Suite("installed on a clean Debian", .enabled(if: CleanTree.obstacle == nil))
+    @Suite("installed on a clean Debian", .unless(CleanTree.obstacle))
     struct InstallTests {
         let tree: CleanTree
         let before: Set<String>

@@ -6,7 +6,7 @@
 import TestSupport
 import Testing
 
-@Suite("In the lab", .serialized, .enabled(if: Lab.available))
+@Suite("In the lab", .serialized, .unless(Lab.obstacle))
 enum LabTests {}
 
 @Test("the lab is there when it must be (CI=true)")

@@ -119,7 +119,9 @@ extension LabTests {
             .enabled(if: Lab.has("iptables-legacy")))
         func namesLegacyChains() throws {
             let lab = try Lab()
-            guard try lab.run(.gateway, ["iptables-legacy", "-P", "FORWARD", "DROP"]).status == 0 else { return }
+            guard try lab.run(.gateway, ["iptables-legacy", "-P", "FORWARD", "DROP"]).status == 0 else {
+                return Lab.leaveOut("chains of the older iptables", because: "\(Lab.kernelLacks)its tables")
+            }
             let driver = try NetworkDriver(lab, "setup gateway\nlan lan names\n")
             let mending = "iptables-legacy -I FORWARD -i lan -j ACCEPT; iptables-legacy -I FORWARD -o lan -j ACCEPT"
             #expect(driver.hasNotice(mending))

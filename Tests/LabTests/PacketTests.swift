@@ -33,11 +33,13 @@ extension LabTests {
         }
 
         /// RFC 9293 section 3.7.1: 536 without the option, and never more than the peer's (B016, B120).
-        @Test("no segment is larger than the client's MSS allows", arguments: [0, 536, 1240])
-        func segmentSize(mss: Int) throws {
+        @Test(
+            "no segment is larger than the client's MSS allows, however large the tunnel's are",
+            arguments: [0, 536, 1240], [1500, 9000])
+        func segmentSize(mss: Int, mtu: Int) throws {
             let lab = try Lab()
             let proxy = try ScriptedProxy(lab, [[.connect, .established, .receive("x"), .sendBytes(100_000)]])
-            let daemon = try Daemon(lab)
+            let daemon = try Daemon(lab, Daemon.Settings { $0.mtu = mtu })
             for (index, timestamps) in [false, true].enumerated() {
                 var options: [[RawPacket.OptionPart]] = mss > 0 ? [["mss", .number(mss)]] : []
                 if timestamps { options.append(["ts", 100, 0]) }

@@ -86,7 +86,7 @@ extension LabTests {
         /// Forty uploads whose server reads nothing would keep 160 MiB by the bound of each flow alone.
         @Test(
             "a control group's bound on memory is what buffers are reckoned from, and many stalled uploads keep to it",
-            .enabled(if: MemoryGroup.isPossible))
+            .enabled(if: MemoryGroup.isPossible, "no control group with a limit on memory can be made"))
         func memory() throws {
             let group = try #require(MemoryGroup(limit: 64 << 20))
             let endurance = try EnduranceLab(domains: nil) { settings in

@@ -40,6 +40,68 @@ extension LabTests {
             #expect(uplink.output == "", "\(uplink.output)")
         }
 
+        @Test("killed with a device in each mode: nothing that was to be proxied leaves, and what was direct goes on")
+        func killedWithBothModes() throws {
+            let routes = try RouteLab()
+            let lab = routes.lab
+            try lab.addTablet()
+            var settings = routes.settings(
+                "web.example", more: "devices: [{ name: \"tablet\", mac: \"02:00:00:00:00:03\", profile: \"all\" }],")
+            settings.profiles = """
+                { id: "all", upstream: \(Daemon.Settings.http(Upstream.tinyproxy.port)), health: false, domains: [] }
+                """
+            let daemon = try routes.start(settings)
+            // Both of the tablet's addresses have been seen.
+            try lab.shell(.tablet, "ping -c 1 -W 2 10.9.0.1; ping -c 1 -W 2 fd00:9::1")
+            let isKnown = try Lab.wait { try lab.shell(.gateway, "ip -6 rule").contains("fd00:9::3") }
+            #expect(isKnown, "\(daemon.program.errors)")
+            // The device by its list, the tablet whole, each with a flow; and the device with one that goes directly.
+            let fake = try routes.address(of: "web.example")
+            let dig = ["dig", "+short", "+time=2", "+tries=1", "@10.9.0.1", "news.example", "A"]
+            let other = try lab.run(.tablet, dig).output.trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(fake.hasPrefix("198.18.") && other.hasPrefix("198.18.") && fake != other)
+            #expect(try !routes.address(of: "news.example").hasPrefix("198.18."))
+            func talk(_ place: Lab.Place, _ address: String, _ way: String) throws -> LabProgram {
+                let program = try lab.start(place, Lab.python(["routes.py", "talk", address, "120"]))
+                try program.waitFor(way)
+                return program
+            }
+            let listed = try talk(.device, fake, RouteLab.proxied)
+            let captured = try talk(.tablet, other, RouteLab.proxied)
+            let unnamed = try talk(.tablet, "198.51.100.11", RouteLab.proxied)
+            let direct = try talk(.device, "198.51.100.11", RouteLab.direct)
+
+            daemon.program.end(.kill)
+            // The ends of its own connections leave first.
+            _ = Lab.wait(1) { false }
+            let uplink = try routes.watch(.gateway, "wan", "not arp and not icmp6")
+            let before = direct.output.split(separator: "\n").count
+            for host in [fake, "2001:2::10"] { expectRefused(try routes.device("network.py", "ask", host, "443")) }
+            for host in [other, fake, "198.51.100.10", "198.51.100.12", "2001:db8:51::10"] {
+                // Its old flows have been told already, and the kernel tells one device so often only
+                // (net.ipv4.route.error_burst): then it is silent, and what counts is below.
+                let ask = try lab.program(.tablet, ["network.py", "ask", host, "443"])
+                #expect(ask.hasPrefix("failed OSError") || ask.hasPrefix("failed timeout"), "\(host) \(ask)")
+            }
+            _ = try routes.address(of: "web.example")
+            _ = try lab.run(.tablet, dig)
+            #expect(try routes.page("socket.example", at: "198.51.100.11") == "\(RouteLab.direct) socket.example")
+            #expect(Lab.wait { direct.output.split(separator: "\n").count > before + 20 })
+            #expect(direct.isRunning && !direct.output.contains("broken"), "\(direct.output.suffix(300))")
+            for program in [listed, captured, unnamed] {
+                #expect(Lab.wait { program.output.contains("broken") || !program.isRunning })
+            }
+            // The tablet's flow to the same host had the port of its own that the direct one has not.
+            let strays = uplink.output.split(separator: "\n").filter { !$0.contains("198.51.100.11.") }
+            #expect(strays == [], "\(strays)")
+            let ports = Set(
+                uplink.output.split(separator: "\n").compactMap { line in
+                    line.split(separator: " ").first { $0.hasPrefix("10.77.0.1.") }.map { $0.filter { $0 != ":" } }
+                })
+            // The one that goes on, and the page.
+            #expect(ports.count == 2, "\(ports)")
+        }
+
         /// A Linux client on a veth may miss the first refusal of IPv6, because its socket is still in connect(2).
         private func expectRefused(_ answer: String, source: SourceLocation = #_sourceLocation) {
             let milliseconds = answer.split(separator: " ").dropLast().last.flatMap { Int($0) } ?? .max

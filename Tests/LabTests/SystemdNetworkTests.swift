@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension LabTests {
-    @Suite("a service before its network", .enabled(if: RouteLab.isPossible && Machine.isPossible))
+    @Suite("a service before its network", .enabled(if: RouteLab.isPossible), .unless(Machine.obstacle))
     struct SystemdNetworkTests {
         @Test("B196: started before the network is up it is ready and red; what comes later gets its kernel settings")
         func beforeTheNetwork() throws {

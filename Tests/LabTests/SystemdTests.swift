@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 extension LabTests {
-    @Suite("under a real systemd", .enabled(if: RouteLab.isPossible && Machine.isPossible))
+    @Suite("under a real systemd", .enabled(if: RouteLab.isPossible), .unless(Machine.obstacle))
     struct SystemdTests {
         /// A machine in the lab's network, configured and not started.
         struct Setting {

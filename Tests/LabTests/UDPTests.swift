@@ -105,7 +105,7 @@ extension LabTests {
         }
 
         /// B230: the descriptors are back when everything has been idle.
-        @Test("no flow outlives its 30 seconds", .enabled(if: LongRun.isOn))
+        @Test("no flow outlives its 30 seconds", .enabled(if: LongRun.isOn, "\(LongRun.comment)"))
         func idle() throws {
             let lab = try Lab()
             let server = try serve(lab, port: 4500)

@@ -1,4 +1,4 @@
-/// Signed requests: against the vectors and openssl, bit by bit, and in time.
+/// Signed requests: against the vectors and openssl, bit by bit, and in time (B212).
 
 import Bytes
 import Foundation

@@ -46,6 +46,7 @@ def name(error):
 
 async def many(count, at_once, one):
     results, slots, slowest = collections.Counter(), asyncio.Semaphore(at_once), 0.0
+    refusals = []
 
     async def run(number):
         nonlocal slowest
@@ -55,10 +56,12 @@ async def many(count, at_once, one):
                 results[await one(number)] += 1
             except (OSError, EOFError, asyncio.TimeoutError) as error:
                 results[name(error)] += 1
+                if name(error) == "refused":
+                    refusals.append(time.monotonic() - began)
             slowest = max(slowest, time.monotonic() - began)
 
     await asyncio.gather(*(run(number) for number in range(count)))
-    return {"results": results, "slowest": slowest}
+    return {"results": results, "slowest": slowest, "refusals": refusals}
 
 
 async def short(address, count, at_once):

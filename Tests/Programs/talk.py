@@ -62,6 +62,7 @@ class Side:
         if self.ended is None:
             self.ended = how
             self.about["ended"] = how
+            self.about["endedAt"] = time.time()
 
     def take(self, count):
         taken, self.waiting = self.waiting[:count], self.waiting[count:]
@@ -86,13 +87,15 @@ class Side:
 
     def receive(self, step):
         wanted = step["text"].encode("latin-1")
-        deadline = time.monotonic() + step.get("within", 10)
+        began = time.monotonic()
+        deadline = began + step.get("within", 10)
         while len(self.waiting) < len(wanted):
             if not self.fill(deadline):
                 raise Failed(f"the stream ended ({self.ended}) after {self.waiting!r}, wanted {wanted!r}")
         got = self.take(len(wanted))
         if got != wanted:
             raise Failed(f"wanted {wanted!r}, got {got!r}")
+        self.about["receiveSeconds"] = time.monotonic() - began
 
     def receive_bytes(self, step):
         count, rate = step["count"], step.get("rate", 0)
@@ -244,6 +247,7 @@ def talk(job, number):
     began = time.monotonic()
     connection = dial(job["to"], job.get("socks"), about, job.get("within", 40), job.get("receiveBuffer"))
     about["openSeconds"] = time.monotonic() - began
+    about["openedAt"] = time.time()
     if connection:
         side = Side(connection, about)
         side.play(job["steps"])

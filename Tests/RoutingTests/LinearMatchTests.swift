@@ -78,7 +78,7 @@ struct LinearMatchTests {
             network: random.chance(0.3) ? .tcp : random.chance(0.3) ? .udp : nil)
     }
 
-    @Test("the index decides as trying every rule in turn does", arguments: 0..<40 as Range<UInt64>)
+    @Test("the index decides as trying every rule in turn does (B144)", arguments: 0..<40 as Range<UInt64>)
     func sameDecision(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let rules = (0..<random.number(0..<60)).map { _ in Self.rule(&random) }

@@ -20,7 +20,7 @@ struct RuleListTests {
         #expect(try list(text).format == format)
     }
 
-    @Test("a dot in front means two things, so its format has to be said")
+    @Test("a dot in front means two things, so its format has to be said (B142)")
     func ambiguous() throws {
         let error = refusal { () throws(RoutingError) in try list("# x\n.a.example\n") }
         #expect(error?.code == .ambiguous)

@@ -9,7 +9,7 @@ import Testing
 @testable import Store
 
 @Suite struct RevisionKillTests {
-    @Test("kill -9 at any moment leaves the old revision or the new one", .timeLimit(.minutes(10)))
+    @Test("kill -9 at any moment leaves the old revision or the new one (B164)", .timeLimit(.minutes(10)))
     func killedAgainAndAgain() async throws {
         let directory = Appending.directory(of: getpid())
         defer { Appending.remove(directory) }
@@ -33,7 +33,7 @@ import Testing
         #expect(newest > 0)
     }
 
-    @Test("a disk without room leaves the former revision, and says so", .enabled(if: Disk.isAvailable))
+    @Test("a disk without room leaves the former revision, and says so (B164)", .enabled(if: Disk.isAvailable))
     func fullDisk() throws {
         let scratch = try Scratch()
         try Disk.mount(on: scratch.directory)

@@ -113,7 +113,7 @@ import Testing
         #expect(throws: StoreError.noRevision(27, kept: 28...47)) { _ = try revisions.read(27) }
     }
 
-    @Test("a file that ends at any octet is set aside, and the one before it counts")
+    @Test("a file that ends at any octet is set aside, and the one before it counts (B164)")
     func cutOffAnywhere() throws {
         let scratch = try Scratch()
         defer { Self.clean(scratch) }

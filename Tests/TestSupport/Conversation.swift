@@ -113,6 +113,11 @@ public struct Talk: Decodable {
     public let cause: String?
     public let reply: Int?
     public let openSeconds: Double?
+    /// When that was known, and when the end came, in seconds since 1970.
+    public let openedAt: Double?
+    public let endedAt: Double?
+    /// How long the last text that was waited for took.
+    public let receiveSeconds: Double?
     private let failed: String?
     public let heads: [String]?
     /// The first 64 KiB of what was received beside heads.

@@ -6,6 +6,8 @@ public final class Daemon {
     /// The parts of the configuration that tests change; texts are JSON5.
     public struct Settings {
         public var workers = 1
+        /// Of the TUN device.
+        public var mtu = 1500
         public var offload = true
         public var upstream = Settings.http(ScriptedProxy.port)
         /// Keys of `network`.
@@ -41,7 +43,7 @@ public final class Daemon {
         var text: String {
             """
             {
-              tun: { name: "starship0", mtu: 1500, workers: \(workers), offload: \(offload ? "\"full\"" : "\"none\"") },
+              tun: { name: "starship0", mtu: \(mtu), workers: \(workers), offload: \(offload ? "\"full\"" : "\"none\"") },
               network: { \(network) },
               socks: { listen: "\(Lab.socksAddress):\(Lab.socksPort)", allow: ["10.9.0.0/24"], \(socks) },
               limits: { \(limits) },

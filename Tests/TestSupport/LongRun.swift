@@ -4,6 +4,9 @@ import Glibc
 
 /// Whether `STARSHIP_LONG=1` asks for the whole of every randomised test.
 public enum LongRun {
+    /// For tests that no other run has, in words that `scripts/test` looks for.
+    public static let comment = "only --long runs it"
+
     public static let isOn: Bool = {
         guard let value = unsafe getenv("STARSHIP_LONG") else { return false }
         return unsafe String(cString: value) == "1"

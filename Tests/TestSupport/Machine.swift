@@ -26,7 +26,6 @@ public final class Machine {
         }
     }()
 
-    public static let isPossible = obstacle == nil
     /// Whether it has udev, which starts units when an interface appears.
     public static let hasUdev = FileManager.default.isExecutableFile(atPath: "/lib/systemd/systemd-udevd")
 

@@ -19,6 +19,9 @@ public struct Stopwatch: Sendable {
     /// Seconds since the start, without what the machine was late.
     public var seconds: Double { max(0, wholeSeconds - Self.steps * (Pacemaker.lateness - owed)) }
 
+    /// What a time that somebody else has measured meanwhile may be longer for the machine's being late.
+    public var allowance: Double { wholeSeconds - seconds }
+
     /// Seconds since the start, as a clock on the wall has them.
     public var wholeSeconds: Double { Pacemaker.now - begun }
 }
