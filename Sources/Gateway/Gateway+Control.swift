@@ -13,6 +13,8 @@ public enum GatewayEvent: Equatable, Sendable {
     case readable(UInt32)
     /// Users' streams have shown something about an upstream.
     case upstreams
+    /// Something else leads around the gateway than before, or nothing any more (`waysAround`).
+    case waysAround
     /// The time that was named has come.
     case time
     /// Everything is undone; whether that was wanted, or a worker could not go on.
@@ -36,6 +38,7 @@ extension Gateway {
     /// Serves until there is something for the caller to do, or its time has come.
     public mutating func next(until deadline: Instant) -> GatewayEvent {
         var events = [PolledEvent](repeating: .none, count: 8)
+        let around = waysAround
         while !shared.isFailed {
             tendWatchdog()
             discoverTranslation()
@@ -60,6 +63,7 @@ extension Gateway {
                 return .readable(UInt32(truncatingIfNeeded: events[position].token - Self.watchedToken))
             }
             if shared.takeUpstreamNews() { return .upstreams }
+            if waysAround != around { return .waysAround }
             if deadline <= Clock.now() { return .time }
         }
         stop()
