@@ -116,6 +116,7 @@ extension Administrator {
                 if watches.page != nil { watches.page.value.addressesChanged() }
                 follow(watches.network, &gateway)
             case .upstreams: heedTraffic(&gateway)
+            case .stalled(let time): note(stall: time, &gateway)
             // Each turn begins with a look at what leads around the gateway.
             case .waysAround, .readable, .time: break
             }

@@ -15,6 +15,8 @@ public enum GatewayEvent: Equatable, Sendable {
     case upstreams
     /// Something else leads around the gateway than before, or nothing any more (`waysAround`).
     case waysAround
+    /// The control thread stood still for so long.
+    case stalled(Interval)
     /// The time that was named has come.
     case time
     /// Everything is undone; whether that was wanted, or a worker could not go on.
@@ -42,12 +44,17 @@ extension Gateway {
         while !shared.isFailed {
             tendWatchdog()
             discoverTranslation()
-            let count = poller.wait(into: &events, until: min(deadline, nextDeadline).orNil)
+            let began = Clock.now()
+            let planned = min(deadline, nextDeadline, began + StallWatch.pulse)
+            let count = poller.wait(into: &events, until: planned)
+            let stall = stalls.turn(afterSleep: planned - began)
             control.clear()
             for position in 0..<count where events[position].token == Self.networkToken { followNetwork() }
             takeBackLoans()
             lookAtSettings()
             watchNames()
+            // Whatever else there is to do is found again at the next turn.
+            if let stall { return .stalled(stall) }
             while let signal = signals.next() {
                 switch signal {
                 case .interrupt, .terminate:
@@ -106,9 +113,4 @@ extension Gateway {
         line.finish()
         StandardError.write(String(decoding: line.bytes, as: UTF8.self))
     }
-}
-
-extension Instant {
-    /// As a poller wants it.
-    fileprivate var orNil: Instant? { self == .never ? nil : self }
 }
