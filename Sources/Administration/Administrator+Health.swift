@@ -31,8 +31,11 @@ extension Administrator {
 
     /// Does what is due about health.
     mutating func tendHealth(_ gateway: inout Gateway) {
-        guard let news = desk?.tend(at: Clock.now()) else { return }
-        tell(news, &gateway)
+        let now = Clock.now()
+        guard let seen = desk?.follow(waysAround: gateway.waysAround, active: plan.active.id, at: now),
+            let news = desk?.tend(at: now)
+        else { return }
+        tell(seen + news, &gateway)
     }
 
     /// Takes what probes have found, and answers those who wait for it.
@@ -66,8 +69,9 @@ extension Administrator {
         for one in news {
             switch one {
             case .health(let profile, let change):
-                tell(change, of: profile, &gateway)
+                if let seen = change.seen(beside: desk?.wayAround) { tell(seen, of: profile, &gateway) }
                 judge(change, of: profile, &gateway)
+            case .seen(let profile, let change): tell(change, of: profile, &gateway)
             case .group(let profile, let change, let members): tell(change, of: profile, members, &gateway)
             case .reordered: choosesAnew = true
             case .gaveUp(let profile): giveUp(profile, &gateway)

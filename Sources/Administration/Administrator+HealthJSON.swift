@@ -11,7 +11,7 @@ import Upstreams
 extension Administrator {
     /// How a profile's upstream is; of a group the one that is asked first.
     func healthJSON(of profile: String) -> JSON {
-        guard let group = desk?.groups[profile] else { return healthJSON(of: desk?.watched[profile], profile) }
+        guard let group = desk?.groups[profile] else { return healthJSON(ofOne: profile) }
         guard let first = group.choice.order.first else {
             let sentence = "none of its upstreams gets through: \(group.options.members.joined(separator: ", "))"
             return .members([
@@ -21,7 +21,7 @@ extension Administrator {
             ])
         }
         let member = group.options.members[first]
-        return healthJSON(of: desk?.watched[member], member)
+        return healthJSON(ofOne: member)
     }
 
     /// The colour and the cause alone, for lists.
@@ -30,15 +30,22 @@ extension Administrator {
         return .members(["colour": health["colour"] ?? .null, "cause": health["cause"] ?? .null])
     }
 
-    private func healthJSON(of one: Watched?, _ profile: String) -> JSON {
-        guard let one else {
+    /// How an upstream is seen; the active one also where nobody looks after it, for it may be left aside all the same.
+    func seen(_ profile: String) -> HealthReport {
+        if let seen = desk?.seen(profile) { return seen }
+        let untried = HealthReport.untried(since: Clock.now())
+        return profile == plan.active.id ? untried.seen(beside: desk?.wayAround) : untried
+    }
+
+    private func healthJSON(ofOne profile: String) -> JSON {
+        let report = seen(profile)
+        guard let one = desk?.watched[profile] else {
             return .members([
-                "colour": .string(Colour.grey.rawValue), "cause": Self.json(Cause.neverTried, profile), "note": .null,
-                "since": .null, "layers": .members(["connect": .null, "request": .null, "traffic": .null]),
-                "nextProbe": .null,
+                "colour": .string(report.colour.rawValue), "cause": Self.json(report.cause, profile),
+                "note": report.note.map(JSON.string) ?? .null, "since": .null,
+                "layers": .members(["connect": .null, "request": .null, "traffic": .null]), "nextProbe": .null,
             ])
         }
-        let report = one.health.report
         return .members([
             "colour": .string(report.colour.rawValue), "cause": Self.json(report.cause, profile),
             "note": report.note.map(JSON.string) ?? .null, "since": .integer(Self.time(report.since)),
@@ -81,7 +88,7 @@ extension Administrator {
                 let members = names.map { member in
                     JSON.members([
                         "id": .string(member),
-                        "colour": .string((desk.watched[member]?.health.report.colour ?? .grey).rawValue),
+                        "colour": .string((desk.seen(member)?.colour ?? .grey).rawValue),
                     ])
                 }
                 let chosen = group.choice.order.first.map { JSON.string(names[$0]) } ?? .null

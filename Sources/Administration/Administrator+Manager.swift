@@ -16,20 +16,18 @@ extension Administrator {
     }
 
     /// How the active profile's upstream is, and why: `whistle-qa is red: nobody listens at the port of whistle-qa: …`.
-    private var healthSentence: String {
+    var healthSentence: String {
         let id = plan.active.id
-        guard let group = desk?.groups[id] else { return Self.sentence(id, desk?.watched[id]) }
+        guard let group = desk?.groups[id] else { return sentence(id) }
         guard let first = group.choice.order.first else {
             return "\(id) is red: none of its upstreams gets through: \(group.options.members.joined(separator: ", "))"
         }
         let member = group.options.members[first]
-        return "\(id) goes by \(member): " + Self.sentence(member, desk?.watched[member])
+        return "\(id) goes by \(member): " + sentence(member)
     }
 
-    private static func sentence(_ profile: String, _ one: Watched?) -> String {
-        guard let report = one?.health.report else {
-            return HealthChange(former: .grey, colour: .grey, cause: .neverTried, note: nil).sentence(profile)
-        }
+    private func sentence(_ profile: String) -> String {
+        let report = seen(profile)
         let change = HealthChange(
             former: report.colour, colour: report.colour, cause: report.cause, note: report.note)
         return change.sentence(profile)

@@ -41,7 +41,7 @@ extension Administrator {
     private func upstreamMetrics() -> [MetricsPage.Upstream] {
         let now = Clock.now()
         return (desk?.watched.values.sorted { $0.profile < $1.profile } ?? []).map { one in
-            let report = one.health.report
+            let report = seen(one.profile)
             var upstream = MetricsPage.Upstream(
                 profile: one.profile, isActive: one.profile == plan.active.id, colour: report.colour)
             upstream.cause = report.cause?.word

@@ -163,11 +163,10 @@ extension Administrator {
             cause: .neverTried)
         if view.kind.decrypts { view.reading = .decrypts(issuer: nil) }
         // A link may bring another proxy under the name of one that is there.
-        guard plan.effective.configuration.profile(profile.id)?.upstream == upstream,
-            let watched = desk?.watched[profile.id]
-        else { return view }
-        let report = watched.health.report
+        guard plan.effective.configuration.profile(profile.id)?.upstream == upstream else { return view }
+        let report = seen(profile.id)
         (view.colour, view.cause, view.note) = (report.colour, report.cause, report.note)
+        guard let watched = desk?.watched[profile.id] else { return view }
         view.since = Int64(Self.time(report.since))
         view.lastGood = report.lastGood.map { Int64(Self.time($0)) }
         var issuer: String?

@@ -116,7 +116,9 @@ extension Administrator {
                 if watches.page != nil { watches.page.value.addressesChanged() }
                 follow(watches.network, &gateway)
             case .upstreams: heedTraffic(&gateway)
-            case .readable, .time: break
+            case .stalled(let time): note(stall: time, &gateway)
+            // Each turn begins with a look at what leads around the gateway.
+            case .waysAround, .readable, .time: break
             }
             // Also when nothing came: connections that say nothing end.
             watches.server.serve(now: Clock.now()) { request in answer(request, &gateway) }

@@ -127,6 +127,25 @@ extension HealthDesk {
         return news
     }
 
+    /// Follows what leads around the gateway; who is in use is seen otherwise, the active profile in any case.
+    mutating func follow(waysAround ways: [String], active: String, at now: Instant) -> [HealthNews] {
+        let (former, words) = (wayAround, ways.joined(separator: "; "))
+        guard words != former?.words ?? "" else { return [] }
+        wayAround = words.isEmpty ? nil : WayAround(words, since: former?.since ?? now)
+        let used = watched.keys.filter { watched[$0]?.unusedSince == nil }
+        return Set(used + [active]).subtracting(groups.keys).sorted().compactMap { id in
+            let own = watched[id]?.health.report ?? .untried(since: now)
+            let (before, after) = (own.seen(beside: former), own.seen(beside: wayAround))
+            guard (before.colour, before.cause) != (after.colour, after.cause) else { return nil }
+            return .seen(
+                profile: id,
+                HealthChange(former: before.colour, colour: after.colour, cause: after.cause, note: after.note))
+        }
+    }
+
+    /// An upstream as it is seen; nil: nobody looks after it.
+    func seen(_ id: String) -> HealthReport? { watched[id]?.health.report.seen(beside: wayAround) }
+
     /// What follows from colours: which members of groups are asked, and for whom it has been too long.
     private mutating func settle(at now: Instant) -> [HealthNews] {
         var news: [HealthNews] = []

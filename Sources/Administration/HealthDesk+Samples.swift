@@ -27,7 +27,7 @@ extension Sample {
         switch cause {
         case .silent(.connect), .unreachable, .nameUnknown, .noUplink: return true
         case .portClosed, .silent, .closed, .credentialsRejected, .schemesNotSupported, .refused, .socksRefused,
-            .malformed, .originFailing, .wrongPage, .slow, .stale, .neverTried, .notVerified, .gateway:
+            .malformed, .originFailing, .wrongPage, .slow, .stale, .neverTried, .notVerified, .gateway, .wayAround:
             return false
         }
     }
@@ -41,7 +41,7 @@ extension Cause {
             .wrongPage:
             return true
         case .noUplink, .nameUnknown, .portClosed, .unreachable, .silent, .closed, .slow, .stale, .neverTried,
-            .notVerified, .gateway:
+            .notVerified, .gateway, .wayAround:
             return false
         }
     }

@@ -79,6 +79,8 @@ extension GroupOptions {
 /// Something that somebody should hear of.
 enum HealthNews {
     case health(profile: String, HealthChange)
+    /// One is seen otherwise, and nothing has changed about the upstream itself.
+    case seen(profile: String, HealthChange)
     case group(profile: String, GroupChange, members: [String])
     /// The members behind the first one of a group stand in another order: nothing that anybody has to hear of.
     case reordered
@@ -96,6 +98,8 @@ struct HealthDesk {
     var questions: [UInt64: [ProbeQuestion]] = [:]
     /// The certificates of proxies that decrypt.
     var authorities = AuthorityDesk()
+    /// What leads around the gateway.
+    var wayAround: WayAround?
     /// What is missing on the gateway's own way out.
     var uplinkTrouble: String?
     /// The default routes, as they were last seen.

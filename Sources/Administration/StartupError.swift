@@ -44,7 +44,7 @@ public enum StartupError: Error, CustomStringConvertible {
         case .store, .state: .store
         case .system(let error), .page(let error): StartupFailure(error).code
         case .gateway(let error): StartupFailure(error).code
-        case .control: .controlSocket
+        case .control(_, let error): error.errno.isDescriptorShortage ? .system : .controlSocket
         case .group: .group
         }
     }
@@ -64,6 +64,10 @@ public enum StartupError: Error, CustomStringConvertible {
         case .key(let path, let error): "\(path): \(error); `starshipctl keygen` makes one"
         case .system(let error): "\(error); \(StartupFailure(error).remedy)"
         case .gateway(let error): "\(error); \(StartupFailure(error).remedy)"
+        // Another port, or another place, would not help.
+        case .page(let error) where error.errno.isDescriptorShortage,
+            .control(_, let error) where error.errno.isDescriptorShortage:
+            "\(error); \(StartupFailure(error).remedy)"
         case .page(let error): "page.port: \(error); it sets another port, and page: false turns the page off"
         case .control(let path, let error):
             "control.socket: \(path): \(error); end the gateway that is running, or name another place"

@@ -58,6 +58,7 @@ struct StatusText {
 
     private func addTrouble(to lines: inout LabelledLines) {
         lines.add("refusals", reasons)
+        lines.add("dropped", dropped)
         for limit in found["limits"].elements { lines.add("limit", Self.limit(limit)) }
         if found["clock"]["synchronised"].flag == false {
             lines.add("clock", "not synchronised: signed links can't be checked")
@@ -136,6 +137,12 @@ struct StatusText {
 
     private func counts(_ key: String, _ names: [(key: String, words: String)]) -> String {
         names.compactMap { name in found[key][name.key].integer.map { "\($0) \(name.words)" } }.joined(separator: ", ")
+    }
+
+    /// What the kernel had no room for in front of us.
+    private var dropped: String? {
+        guard let count = found["counters"]["tun_tx_dropped"].integer, count > 0 else { return nil }
+        return "\(count) packets of devices: the queue of the TUN device was full"
     }
 
     private var memory: String? {

@@ -15,6 +15,7 @@ public struct ControlEvent: Equatable, Sendable {
         case config
         case flow
         case certificate
+        case stalled
     }
 
     public var kind: Kind

@@ -53,6 +53,9 @@ extension MetricsPage {
             "starship_tun_write_failures_total", "Packets that the TUN device did not take.", "reason",
             [("writes_refused", "refused"), ("writes_full", "full")]),
         CounterFamily(
+            "starship_tun_dropped_packets_total",
+            "Packets of devices for which the TUN device's queue had no room, by the kernel's count.", "tun_tx_dropped"),
+        CounterFamily(
             "starship_dropped_packets_total", "Packets that went nowhere, and why.", "reason",
             [
                 ("dropped_malformed", "malformed"), ("dropped_checksum", "checksum"), ("dropped_fragment", "fragment"),

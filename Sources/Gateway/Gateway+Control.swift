@@ -13,6 +13,10 @@ public enum GatewayEvent: Equatable, Sendable {
     case readable(UInt32)
     /// Users' streams have shown something about an upstream.
     case upstreams
+    /// Something else leads around the gateway than before, or nothing any more (`waysAround`).
+    case waysAround
+    /// The control thread stood still for so long.
+    case stalled(Interval)
     /// The time that was named has come.
     case time
     /// Everything is undone; whether that was wanted, or a worker could not go on.
@@ -36,16 +40,22 @@ extension Gateway {
     /// Serves until there is something for the caller to do, or its time has come.
     public mutating func next(until deadline: Instant) -> GatewayEvent {
         var events = [PolledEvent](repeating: .none, count: 8)
+        let around = waysAround
         while !shared.isFailed {
             tendWatchdog()
             discoverTranslation()
-            let count = poller.wait(into: &events, until: min(deadline, nextDeadline).orNil)
+            let began = Clock.now()
+            let planned = min(deadline, nextDeadline, began + StallWatch.pulse)
+            let count = poller.wait(into: &events, until: planned)
+            let stall = stalls.turn(afterSleep: planned - began)
             control.clear()
             for position in 0..<count where events[position].token == Self.networkToken { followNetwork() }
             takeBackLoans()
             lookAtSettings()
             watchNames()
             followTranslations()
+            // Whatever else there is to do is found again at the next turn.
+            if let stall { return .stalled(stall) }
             while let signal = signals.next() {
                 switch signal {
                 case .interrupt, .terminate:
@@ -61,6 +71,7 @@ extension Gateway {
                 return .readable(UInt32(truncatingIfNeeded: events[position].token - Self.watchedToken))
             }
             if shared.takeUpstreamNews() { return .upstreams }
+            if waysAround != around { return .waysAround }
             if deadline <= Clock.now() { return .time }
         }
         stop()
@@ -103,9 +114,4 @@ extension Gateway {
         line.finish()
         StandardError.write(String(decoding: line.bytes, as: UTF8.self))
     }
-}
-
-extension Instant {
-    /// As a poller wants it.
-    fileprivate var orNil: Instant? { self == .never ? nil : self }
 }

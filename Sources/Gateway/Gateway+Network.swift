@@ -12,6 +12,11 @@ extension Gateway {
         keeper != nil ? keeper.value.intent : (nil, nil)
     }
 
+    /// What leads around the gateway now, each in one sentence.
+    public var waysAround: [String] {
+        keeper != nil ? keeper.value.notices.filter(\.isWayAround).map(\.description) : []
+    }
+
     /// Makes routes and rules, if that is ours to do.
     mutating func setUpNetwork() throws(GatewayError) {
         guard let network = shared.settings.network, let tunnelName else { return }

@@ -80,8 +80,14 @@ extension Gateway {
         if let figures = shared.names?.figures {
             (report.fakeNames, report.seenAnswers) = (figures.names, figures.seen)
         }
-        report.counters = shared.service?.counters.named ?? []
+        report.counters = (shared.service?.counters.named ?? []) + deviceCounters
         return report
+    }
+
+    /// What the kernel has counted of our TUN device.
+    var deviceCounters: [(name: String, value: Int)] {
+        guard let tunnelName, let dropped = NetworkInterface.dropped(of: tunnelName) else { return [] }
+        return [("tun_tx_dropped", dropped)]
     }
 }
 

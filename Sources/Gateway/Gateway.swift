@@ -50,6 +50,7 @@ public struct Gateway: ~Copyable {
     /// When the network is asked again whether it translates to IPv4.
     var translationDueAt = Instant(nanoseconds: 0)
     var watch: NameWatch
+    var stalls = StallWatch()
     /// Images of self-checks that the page has served.
     var checkImages = CheckBook()
     private let crew: [WorkerThreadBox]

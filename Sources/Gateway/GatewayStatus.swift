@@ -61,7 +61,9 @@ extension Gateway {
             status.bufferBytesUsed += report.chunksUsed * BufferPool.chunkSize
             for (name, value) in report.counters.named { status.counters[name, default: 0] += value }
         }
-        for (name, value) in shared.service?.counters.named ?? [] { status.counters[name, default: 0] += value }
+        for (name, value) in (shared.service?.counters.named ?? []) + deviceCounters {
+            status.counters[name, default: 0] += value
+        }
         status.bufferLimit = shared.settings.bufferMemory
         if let figures = shared.names?.figures {
             (status.fakeNames, status.fakePlaces) = (figures.names, figures.places)

@@ -22,7 +22,7 @@ extension Cause {
         case .credentialsRejected, .schemesNotSupported: .rejection
         case .refused, .socksRefused, .originFailing, .wrongPage, .slow: .answer
         case .gateway: .hindrance
-        case .stale, .neverTried, .notVerified: .none
+        case .stale, .neverTried, .notVerified, .wayAround: .none
         }
     }
 

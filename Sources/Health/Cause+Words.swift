@@ -24,6 +24,7 @@ extension Cause {
         case .neverTried: "never_tried"
         case .notVerified: "not_verified"
         case .gateway: "gateway"
+        case .wayAround: "way_around"
         }
     }
 
@@ -60,6 +61,7 @@ extension Cause {
         case .neverTried: return "nobody has tried \(name) yet"
         case .notVerified: return "\(name) is not verified: its profile names no page to ask for (health.url)"
         case .gateway(let words): return "the gateway could not try \(name): \(words.asOneLine)"
+        case .wayAround(let words): return "\(words.asOneLine), past \(name)"
         }
     }
 

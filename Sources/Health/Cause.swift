@@ -40,6 +40,8 @@ public enum Cause: Equatable, Sendable {
     case notVerified
     /// The gateway is short of something itself, such as descriptors.
     case gateway(String)
+    /// Nothing is wrong with the upstream, and devices may leave around the gateway; the words say how.
+    case wayAround(String)
 
     /// Where something was missed.
     public enum Step: String, Equatable, Sendable {

@@ -41,6 +41,25 @@ public enum NetworkInterface {
         return Int(result)
     }
 
+    /// How many packets an interface has dropped instead of sending them (IFLA_STATS64).
+    ///
+    /// Of a TUN device those that its queue had no room for, because they were read too late. Nil: there is no such
+    /// interface.
+    public static func dropped(of name: String) -> Int? {
+        guard let index = try? index(of: name), let socket = try? NetlinkSocket(.route) else { return nil }
+        // struct ifinfomsg: family, padding, type, index, flags, change.
+        var body: [UInt8] = [0, 0, 0, 0]
+        body.appendNative(index)
+        body += [UInt8](repeating: 0, count: 8)
+        guard let answer = socket.question(UInt16(RTM_GETLINK), body: body), answer.payload.count >= 16,
+            let figures = answer.attributes(after: 16)[UInt16(IFLA_STATS64)], figures.count >= 64
+        else { return nil }
+        // struct rtnl_link_stats64: received and sent in turn of packets, octets, errors and drops.
+        let place = figures.lowerBound + 7 * 8
+        let (low, high) = (answer.payload.native32(at: place), answer.payload.native32(at: place + 4))
+        return Int(clamping: UInt64(high) << 32 | UInt64(low))
+    }
+
     /// All IPv4 and IPv6 addresses of this machine.
     public static func addresses() throws(SystemCallError) -> [Address] {
         var first: UnsafeMutablePointer<ifaddrs>?

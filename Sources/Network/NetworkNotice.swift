@@ -42,6 +42,14 @@ public enum NetworkNotice: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether devices, or the gateway itself, may send past the gateway because of it.
+    public var isWayAround: Bool {
+        switch self {
+        case .otherRouter, .around: true
+        case .missing, .noUplink, .noTunnel, .foreignChain, .unreadRules, .setting, .conflict: false
+        }
+    }
+
     /// Whether it is about a setting that somebody with more rights can make.
     public var isSetting: Bool {
         if case .setting = self { true } else { false }

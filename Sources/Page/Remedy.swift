@@ -17,6 +17,8 @@ public struct Remedy: Equatable, Sendable {
             self.init("The gateway itself has no way out: \(words)", Self.gatewaySteps)
         case .gateway(let words):
             self.init("The gateway could not try \(address): \(words)", Self.gatewaySteps)
+        case .wayAround(let words):
+            self.init("Some of what this phone sends may go out beside the gateway: \(words)", Self.gatewaySteps)
         case .nameUnknown(let host):
             self.init(
                 "The name \(host) does not resolve: it is misspelt, or its laptop is off",

@@ -76,8 +76,11 @@ struct DaemonLook {
         running.version = card["version"].text ?? "of an unknown version"
         running.process = process
         running.descriptors = card["descriptors"].integer ?? 0
-        running.colour = card["health"]["colour"].text
-        running.cause = card["health"]["cause"]["text"].text
+        // What leads around the gateway is among the notices, and found here without the daemon too.
+        if card["health"]["cause"]["code"].text != "way_around" {
+            running.colour = card["health"]["colour"].text
+            running.cause = card["health"]["cause"]["text"].text
+        }
         running.notices = card["notices"].texts
         running.insists = card["insists"].texts
         return running

@@ -70,7 +70,8 @@ func startTools() -> Companion {
         return try Companion.start(
             name: SystemTools.processName, keeping: SystemTools.capabilities, SystemTools.answer)
     } catch {
-        fail(ExitCode.system.rawValue, "\(error)")
+        let error = StartupError.system(error)
+        fail(error.exitCode, "\(error)")
     }
 }
 

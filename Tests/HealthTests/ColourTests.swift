@@ -338,6 +338,7 @@ private struct Bounds {
             .noUplink("x"), .nameUnknown("x"), .portClosed, .unreachable("x"), .credentialsRejected,
             .schemesNotSupported(["NTLM"]), .refused(status: 502, text: "x"), .socksRefused("x"), .originFailing("x"),
             .wrongPage("x"), .slow(.seconds(9)), .stale(.seconds(9)), .neverTried, .notVerified, .gateway("x"),
+            .wayAround("x"),
         ]
     static let outcomes: [Sample.Outcome] =
         [.good(.milliseconds(5)), .good(.seconds(5))] + causes.map { .bad($0) }
@@ -390,6 +391,7 @@ private struct Bounds {
             .noUplink(hostile), .nameUnknown(hostile), .unreachable(hostile), .schemesNotSupported([hostile]),
             .refused(status: 403, text: hostile), .socksRefused(hostile), .malformed(.page, hostile),
             .malformed(.proxy, hostile), .originFailing(hostile), .wrongPage(hostile), .gateway(hostile),
+            .wayAround(hostile),
         ]
         let lines = (Self.causes + texts).map { $0.sentence("whistle-qa") } + texts.map { $0.sentence(hostile) }
         let broken = lines.filter { line in line.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x202e } }
@@ -423,6 +425,10 @@ private struct Bounds {
             (.stale(.hours(5)), "the last good request through qa is 5 h old"),
             (.stale(.hours(72)), "the last good request through qa is 3 d old"),
             (.stale(Interval(nanoseconds: .min)), "the last good request through qa is 0 ms old"),
+            (
+                .wayAround("another router on lan: devices may leave by IPv6 through fe80::1"),
+                "another router on lan: devices may leave by IPv6 through fe80::1, past qa"
+            ),
             (.notVerified, "qa is not verified: its profile names no page to ask for (health.url)"),
         ]
         #expect(sentences.map { $0.0.sentence("qa") } == sentences.map(\.1))

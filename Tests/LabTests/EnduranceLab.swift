@@ -36,6 +36,51 @@ final class EnduranceLab {
     /// Starts it again, as a supervisor would.
     func restart() throws { daemon = try routes.start(settings) }
 
+    /// What has to outlive whatever happens.
+    struct Kept: Equatable, CustomStringConvertible {
+        /// The configuration's octets, the number of the lab's state, and what both come to: all that stands in a file
+        /// of theirs, profiles among it, and which profiles devices were given.
+        let file: String
+        let revision: Int
+        let effective: String
+        let assignments: [String: String]
+
+        var description: String { "revision \(revision), \(assignments): \(effective)" }
+    }
+
+    func kept() throws -> Kept {
+        let file = try String(contentsOf: lab.directory.appending(path: "starshipd.json5"), encoding: .utf8)
+        guard let revision = try status()["revision"] as? Int else { throw LabError("no revision in the status") }
+        let effective = try control("export")
+        guard effective.status == 0 else { throw LabError("no export: \(effective)") }
+        let list = try control("devices", "--json").output
+        let devices = (try JSONSerialization.jsonObject(with: Data(list.utf8)) as? [String: Any])?["devices"]
+        var assignments: [String: String] = [:]
+        for device in devices as? [[String: Any]] ?? [] where device["profileBy"] as? String == "assignment" {
+            // By which address it is called depends on whether it was heard of since the start.
+            for address in device["addresses"] as? [String] ?? [] where !address.contains(":") {
+                assignments[address] = device["profile"] as? String
+            }
+        }
+        return Kept(file: file, revision: revision, effective: effective.output, assignments: assignments)
+    }
+
+    /// Gives a device a profile of its own, so that there is something to lose.
+    func assign(_ profile: String = "other", to device: String = "10.9.0.77") throws -> Kept {
+        let given = try control("use", profile, "--device", device)
+        guard given.status == 0 else { throw LabError("no assignment: \(given)") }
+        let kept = try kept()
+        guard kept.revision > 0, kept.assignments == [device: profile] else { throw LabError("is not kept: \(kept)") }
+        return kept
+    }
+
+    /// The same after the next start, from what is on the disk.
+    func keptByRestart() throws -> Kept {
+        daemon.program.end(.kill)
+        try restart()
+        return try kept()
+    }
+
     @discardableResult
     func control(_ arguments: String...) throws -> LabProgram.Result {
         try lab.run(

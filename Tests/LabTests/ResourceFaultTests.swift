@@ -52,6 +52,7 @@ extension LabTests {
             let echo = try endurance.lab.start(.origin, Lab.python(["load.py", "serve", "198.51.100.14", "7000"]))
             try endurance.lab.waitForPort(7000, of: "198.51.100.14")
             #expect(try endurance.becomes("green"))
+            let kept = try endurance.assign()
             let before = daemon.descriptors
             let limit = before + 60
             try endurance.lab.run(
@@ -64,6 +65,7 @@ extension LabTests {
             let cpu = daemon.cpuSeconds
             #expect(try endurance.answer(of: "late.outside.net") != "nothing")
             #expect(try endurance.answer(of: "late.outside.net", "+tcp") != "nothing")
+            #expect(try endurance.kept() == kept)
             #expect(try endurance.control("use", "other", "--device", "10.9.0.2").status == 0)
             #expect(try endurance.limit("descriptors").hits > 0)
             #expect(try endurance.limit("descriptors").bound == limit)
@@ -79,7 +81,7 @@ extension LabTests {
             // The switch has been kept.
             daemon.program.end(.kill)
             try endurance.restart()
-            #expect(try endurance.assigned() == 1)
+            #expect(try endurance.assigned() == 2)
             withExtendedLifetime(echo) {}
         }
 
@@ -98,6 +100,7 @@ extension LabTests {
                 .origin, Lab.python(["stall.py", "serve", "198.51.100.14", "7000", "6"]))
             try server.waitFor("ready")
             #expect(try endurance.limit("buffers").bound == 16 << 20)
+            let before = try endurance.assign()
             let uploads = try endurance.lab.start(
                 .device, Lab.python(["stall.py", "upload", "198.51.100.14", "7000", "40", "\(6 << 20)"]))
             var most = 0
@@ -107,11 +110,21 @@ extension LabTests {
             }
             #expect(try endurance.limit("buffers").used <= 16 << 20)
             #expect(most < 60 << 10)
+            // Forty windows are more than there is: it is counted, shown and said, and not again and again.
+            #expect(try endurance.limit("buffers").hits > 0)
+            let card = try endurance.control("status").output
+            #expect(card.contains(/limit +buffers/), "\(card)")
+            let said = endurance.daemon.events("buffer-limit")
+            #expect(said.first?.contains("level=warning") == true, "\(endurance.daemon.program.errors)")
+            #expect(said.count <= 2, "\(said)")
+            #expect(try endurance.kept() == before)
             #expect(try endurance.pageComes(at: "198.51.100.10"), "others get through meanwhile")
             let result = try uploads.wait(within: 120)
             #expect(result.output == "{\"right\": 40}\n", "\(result)")
             #expect(endurance.daemon.isRunning)
             #expect(try endurance.daemon.snapshot(within: 10) { $0["flows"] == 0 }["buffer_bytes_used"] == 0)
+            #expect(try endurance.kept() == before)
+            #expect(try endurance.keptByRestart() == before)
             withExtendedLifetime((proxy, group)) {}
         }
 

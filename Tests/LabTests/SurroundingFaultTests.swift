@@ -10,7 +10,7 @@ extension LabTests {
         @Test("the TUN device is deleted: it ends with 1, and after the restart profile, names and routes are back")
         func tunnelDeleted() throws {
             let endurance = try EnduranceLab()
-            #expect(try endurance.control("use", "other", "--device", "10.9.0.2").status == 0)
+            let before = try endurance.assign(to: "10.9.0.2")
             let fake = try endurance.routes.address(of: "web.example")
             #expect(
                 try Lab.wait(promised: 5) { try endurance.pageComes(at: fake) }, "\(endurance.daemon.program.errors)")
@@ -22,7 +22,7 @@ extension LabTests {
             try endurance.restart()
             #expect(
                 try Lab.wait(promised: 5) { try endurance.pageComes(at: fake) }, "\(endurance.daemon.program.errors)")
-            #expect(try endurance.assigned() == 1)
+            #expect(try endurance.kept() == before)
             #expect(try endurance.becomes("green"))
         }
 
@@ -31,6 +31,7 @@ extension LabTests {
             let endurance = try EnduranceLab { $0.socks = "users: []" }
             let fake = try endurance.routes.address(of: "web.example")
             #expect(try endurance.pageComes(at: fake))
+            let before = try endurance.assign()
             try endurance.lab.run(.gateway, ["ip", "link", "delete", "lan"])
             #expect(
                 Lab.wait {
@@ -38,6 +39,7 @@ extension LabTests {
                 })
             let notices = try endurance.status()["notices"] as? [String] ?? []
             #expect(notices.contains { $0.contains("there is no interface lan yet") }, "\(notices)")
+            #expect(try endurance.kept() == before)
             let device = "\(endurance.lab.name)-device"
             try endurance.lab.shell(
                 .gateway,
@@ -60,16 +62,22 @@ extension LabTests {
             let left = try endurance.status()["notices"] as? [String] ?? []
             #expect(!left.contains { $0.contains("no interface") }, "\(left)")
             #expect(endurance.daemon.isRunning)
+            #expect(try endurance.kept() == before)
+            #expect(try endurance.keptByRestart() == before)
         }
 
         @Test("the resolver dies: proxied names go on, others are told at once, and it is back within seconds")
         func resolverDead() throws {
             let endurance = try EnduranceLab()
             #expect(try endurance.answer(of: "www.google.com") == "NOERROR")
+            let before = try endurance.assign()
             endurance.routes.names.signal(.stop)
             // The first questions find out; then nobody waits for it.
             for number in 0..<2 { _ = try endurance.answer(of: "n\(number).outside.net") }
             #expect(Lab.wait(promised: 5) { !endurance.daemon.events("dns-resolver-dead").isEmpty })
+            let said = endurance.daemon.events("dns-resolver-dead").first ?? ""
+            #expect(said.contains("level=warning") && said.contains("\(RouteLab.resolver):53"), "\(said)")
+            #expect(try endurance.kept() == before)
             let asked = Stopwatch()
             #expect(try endurance.answer(of: "late.outside.net") == "SERVFAIL")
             #expect(asked.seconds < 1)
@@ -78,6 +86,8 @@ extension LabTests {
             #expect(Lab.wait(promised: 10) { !endurance.daemon.events("dns-resolver-alive").isEmpty })
             #expect(try Lab.wait(promised: 5) { try endurance.answer(of: "new.outside.net") != "SERVFAIL" })
             #expect(endurance.daemon.events("dns-resolver-dead").count == 1)
+            #expect(try endurance.kept() == before)
+            #expect(try endurance.keptByRestart() == before)
         }
 
         @Test("an upstream that flaps every second is used whenever it is there, and the colour doesn't flap with it")
@@ -86,6 +96,7 @@ extension LabTests {
             var proxy = try Upstream.embedded.start(in: endurance.lab)
             #expect(try endurance.becomes("green"))
             let fake = try endurance.routes.address(of: "web.example")
+            let before = try endurance.assign()
             let (lines, colours) = (endurance.lines, endurance.daemon.events("health").count)
             let began = Date()
             var served = 0
@@ -98,11 +109,18 @@ extension LabTests {
             }
             let seconds = Date().timeIntervalSince(began)
             #expect(served == 15)
-            let changes = endurance.daemon.events("health").count - colours
+            let said = endurance.daemon.events("health").dropFirst(colours)
+            let changes = said.count
+            // The first time that it is gone is told, with the reason.
+            let first = try #require(said.first, "\(endurance.daemon.program.errors)")
+            #expect(first.contains(/profile=lab colour=(yellow|red) was=green cause=[a-z_]+ what=/), "\(first)")
             // Thirty times it went or came.
             #expect(changes <= 15 && Double(changes) < seconds / 2, "\(changes) in \(seconds) s")
             #expect(endurance.lines - lines < 100, "\(endurance.lines - lines)")
             #expect(try endurance.becomes("green"))
+            #expect(endurance.daemon.events("health").last?.contains("colour=green") == true)
+            #expect(try endurance.kept() == before)
+            #expect(try endurance.keptByRestart() == before)
             withExtendedLifetime(proxy) {}
         }
     }

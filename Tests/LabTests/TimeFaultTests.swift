@@ -60,7 +60,7 @@ extension LabTests {
             #expect(endurance.daemon.events("clock").count == 3)
         }
 
-        @Test("30 s stopped and let go on: flows live on, waiting devices are served, and nothing storms")
+        @Test("30 s stopped and let go on: it says so, flows live on, waiting devices are served, and nothing storms")
         func stopped() throws {
             let endurance = try EnduranceLab(domains: nil)
             let daemon = endurance.daemon
@@ -71,7 +71,15 @@ extension LabTests {
             let open = try endurance.lab.start(
                 .device, Lab.python(["load.py", "hold", "198.51.100.14", "7000", "5", "40"]))
             try open.waitFor("\"open\": 5")
+            let before = try endurance.assign()
+            let stream = [
+                "curl", "-sSN", "--max-time", "120", "--unix-socket", Daemon.socket(endurance.lab),
+                "http://gateway/v1/events",
+            ]
+            let listening = try endurance.lab.start(.gateway, stream)
+            try listening.waitFor("event: hello")
             let (lines, cpu) = (endurance.lines, daemon.cpuSeconds)
+            let stopped = Stopwatch()
             daemon.program.signal(.stop)
             // Some devices come while nobody answers; a SYN is repeated for half a minute and longer.
             let waiting = try (0..<5).map { number in
@@ -82,9 +90,18 @@ extension LabTests {
             _ = Lab.wait(30) { false }
             daemon.program.signal(.goOn)
             let wentOn = Stopwatch()
+            let standstill = stopped.seconds
             #expect(try Lab.wait(promised: 5) { try endurance.pageComes(at: fake) })
             #expect(try endurance.becomes("green"))
             #expect(wentOn.seconds < 15)
+            // Of the sleep that it was stopped in two seconds at most were planned.
+            let said = try #require(daemon.events("stalled").last, "\(daemon.program.errors)")
+            let seconds = said.firstMatch(of: /level=warning seconds=([0-9]+)/).flatMap { Double($0.output.1) } ?? 0
+            #expect((standstill - 3...standstill + 1).contains(seconds), "\(said) after \(standstill)")
+            #expect(daemon.events("stalled").count == 1)
+            #expect(listening.output.contains("event: stalled\n"), "\(listening.output)")
+            #expect(listening.output.contains("stood still for \(Int(seconds)) s"), "\(listening.output)")
+            #expect(try endurance.kept() == before)
             #expect(try open.wait(within: 60).output.contains("\"alive\": 5"), "they live on: \(open.output)")
             for one in waiting {
                 #expect(try one.wait(within: 90).output == "\(RouteLab.proxied) web.example\n")
@@ -92,6 +109,7 @@ extension LabTests {
             #expect(daemon.cpuSeconds - cpu < 2)
             #expect(endurance.lines - lines < 40, "\(daemon.program.errors.suffix(2000))")
             #expect(daemon.isRunning)
+            #expect(try endurance.keptByRestart() == before)
             withExtendedLifetime(echo) {}
         }
     }

@@ -104,6 +104,95 @@ extension LabTests {
             #expect(result.output.contains("2 received"), "\(result.output) \(daemon.program.errors)")
         }
 
+        /// What has come back of many flows.
+        private struct Answers: Decodable {
+            var answered: Int?
+            var silent: Int?
+            var refused: Int?
+            var seconds: Int
+
+            enum CodingKeys: String, CodingKey {
+                case answered, silent, seconds
+                case refused = "ECONNREFUSED"
+            }
+        }
+
+        /// B230: 50,000 flows of 50 devices, 2,048 of them at a time, at the bounds that everybody has.
+        @Test("fifty thousand flows keep to the bounds, those over them are counted, and nothing is left of them")
+        func many() throws {
+            let lab = try Lab()
+            let sources = (100..<150).map { "10.9.0.\($0)" }
+            try lab.shell(.device, sources.map { "ip address add \($0)/24 dev eth0" }.joined(separator: "; "))
+            let server = try serve(lab, port: 4500, size: 10)
+            // The shortest that can be configured; half a minute is usual.
+            let idle = LongRun.isOn ? 30.0 : 5
+            let daemon = try Daemon(lab, Daemon.Settings { $0.limits = "udpIdle: \"\(Int(idle))s\"" })
+            _ = try ask(lab, Self.hosts[0], port: 4500, size: 10)
+            _ = try daemon.snapshot(within: idle + 5) { $0["udp_flows"] == 0 }
+            let (descriptors, memory) = (daemon.descriptors, daemon.residentKiB)
+            let count = 50_000
+            let load = try lab.start(
+                .device,
+                Lab.python(["datagrams.py", "flows", Self.hosts[0], "4500", "\(count)", "1500"] + sources))
+            var most = (flows: 0, descriptors: 0)
+            while load.isRunning {
+                most.descriptors = max(most.descriptors, daemon.descriptors)
+                most.flows = max(most.flows, try daemon.snapshot()["udp_flows"])
+                usleep(200_000)
+            }
+            let result = try load.wait(within: 300)
+            let answers = try JSONDecoder().decode(Answers.self, from: Data(result.output.utf8))
+            #expect((1900...2048).contains(most.flows), "\(most) \(answers)")
+            #expect(most.descriptors <= descriptors + 2048, "\(most)")
+            let counters = try daemon.snapshot()
+            let (opened, over) = (counters["counters.udp_flows_opened"] - 1, counters["counters.udp_limit_hits"])
+            // Each has sent one datagram, which has got a flow or was over a bound.
+            let lost = counters["counters.tun_tx_dropped"]
+            #expect(opened + over <= count && opened + over + lost >= count, "\(opened), \(over), \(lost)")
+            #expect(opened >= 2048 && over > 0)
+            #expect((answers.answered ?? 0) > opened * 9 / 10, "\(answers) of \(opened)")
+            #expect((answers.refused ?? 0) > 0, "they are told, as often as ICMP errors may be sent")
+            let said = daemon.events("udp-flow-limit")
+            #expect(said.first?.contains("level=warning") == true)
+            #expect(said.count <= answers.seconds / 10 + 2, "once in ten seconds: \(said.count)")
+
+            _ = try daemon.snapshot(within: idle + 5) { $0["udp_flows"] == 0 }
+            #expect(try daemon.snapshot()["udp_flows"] == 0)
+            #expect(try ask(lab, Self.hosts[0], port: 4500).heard == 48, "there is room again")
+            let isBack = Lab.wait(90) {
+                daemon.descriptors <= descriptors + 5 && daemon.residentKiB <= memory + 16 << 10
+            }
+            #expect(isBack, "\(daemon.descriptors) of \(descriptors), \(daemon.residentKiB) KiB of \(memory)")
+            withExtendedLifetime(server) {}
+        }
+
+        /// B230: one device alone has 64.
+        @Test("thousands of flows of one device are 64 at a time, and the next device has its own")
+        func oneDevice() throws {
+            let lab = try Lab()
+            try lab.run(.device, ["ip", "address", "add", "10.9.0.100/24", "dev", "eth0"])
+            let server = try serve(lab, port: 4500, size: 10)
+            let daemon = try Daemon(lab)
+            let before = daemon.descriptors
+            let arguments = ["datagrams.py", "flows", Self.hosts[0], "4500", "3000", "1500", "10.9.0.2"]
+            let answers = try JSONDecoder().decode(
+                Answers.self, from: Data(try lab.program(.device, arguments).utf8))
+            #expect(answers.answered == 64, "\(answers)")
+            let counters = try daemon.snapshot()
+            #expect(counters["udp_flows"] == 64 && counters["counters.udp_flows_opened"] == 64)
+            let lost = counters["counters.tun_tx_dropped"]
+            #expect((2936 - lost...2936).contains(counters["counters.udp_limit_hits"]), "\(counters)")
+            #expect(daemon.descriptors <= before + 64)
+            let other = try JSONDecoder().decode(
+                Answers.self,
+                from: Data(
+                    try lab.program(
+                        .device, ["datagrams.py", "flows", Self.hosts[0], "4500", "10", "100", "10.9.0.100"]
+                    ).utf8))
+            #expect(other.answered == 10, "\(other)")
+            withExtendedLifetime(server) {}
+        }
+
         /// B230: the descriptors are back when everything has been idle.
         @Test("no flow outlives its 30 seconds", .enabled(if: LongRun.isOn, "\(LongRun.comment)"))
         func idle() throws {

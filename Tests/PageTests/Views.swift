@@ -101,6 +101,7 @@ struct Views {
             .noUplink(text), .nameUnknown(text), .portClosed, .unreachable(text), .credentialsRejected,
             .schemesNotSupported([text]), .refused(status: 403, text: text), .socksRefused(text), .originFailing(text),
             .wrongPage(text), .slow(.seconds(3)), .stale(.hours(3)), .neverTried, .notVerified, .gateway(text),
+            .wayAround(text),
         ] + steps.map(Cause.silent) + steps.map(Cause.closed) + steps.map { .malformed($0, text) }
     }
 

@@ -3,8 +3,12 @@
     datagrams.py serve PORT SIZE ADDRESS...      answers every datagram with SIZE octets of its own
     datagrams.py ask ADDRESS PORT SIZE [whole]   sends SIZE octets, which nobody may cut if they are to stay whole, and
                                                  prints what came of it as JSON
+    datagrams.py flows ADDRESS PORT COUNT RATE SOURCE...
+                                                 sends one datagram on each of so many flows, so many a second, each with
+                                                 a port of its own and from the sources in turn, and counts what came back
 """
 
+import collections
 import errno
 import json
 import select
@@ -61,7 +65,42 @@ def ask(address, port, size, whole):
     print(json.dumps(result))
 
 
+def flows(address, port, count, rate, sources):
+    results, waiting = collections.Counter(), collections.deque()
+    begin = time.monotonic()
+
+    def settle(before):
+        while waiting and waiting[0][0] <= before:
+            client = waiting.popleft()[1]
+            try:
+                client.recv(65535)
+                results["answered"] += 1
+            except BlockingIOError:
+                results["silent"] += 1
+            except OSError as error:
+                results[errno.errorcode[error.errno]] += 1
+            client.close()
+
+    for number in range(count):
+        client = socket.socket(family(address), socket.SOCK_DGRAM)
+        client.setblocking(False)
+        # A port that is used again would be the same flow.
+        client.bind((sources[number % len(sources)], 10000 + number // len(sources)))
+        client.connect((address, port))
+        client.send(b"q" * 48)
+        now = time.monotonic()
+        waiting.append((now + 0.4, client))
+        settle(now)
+        time.sleep(max(0, begin + number / rate - now))
+    time.sleep(1)
+    settle(time.monotonic())
+    results["seconds"] = int(time.monotonic() - begin)
+    print(json.dumps(results))
+
+
 if sys.argv[1] == "serve":
     serve(int(sys.argv[2]), int(sys.argv[3]), sys.argv[4:])
+elif sys.argv[1] == "flows":
+    flows(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5]), sys.argv[6:])
 else:
     ask(sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), "whole" in sys.argv)

@@ -26,7 +26,7 @@ struct EventLine: Equatable, Sendable {
         case "health":
             let health = HealthText(health: data)
             self.init(at: at, data["text"].text ?? Self.health(data["profile"].text ?? "?", health), health.tint)
-        case "certificate", "flow": self.init(at: at, Self.words(name, data), .warning)
+        case "certificate", "flow", "stalled": self.init(at: at, Self.words(name, data), .warning)
         case "switch", "group": self.init(at: at, Self.words(name, data), .bold)
         default: self.init(at: at, Self.words(name, data))
         }
