@@ -54,7 +54,7 @@ extension LabTests {
         @Test("so does an IPv6 default route into the LAN")
         func routeIntoTheLAN() throws {
             // Without `uplink` the LAN would be one by that route.
-            let endurance = try EnduranceLab { $0.network = "setup: \"gateway\", lan: [\"lan\"], uplink: [\"wan\"]" }
+            let endurance = try EnduranceLab { $0.network = "setup: \"gateway\", lan: [\"lan\"], uplink: \"wan\"" }
             #expect(try endurance.becomes("green"))
             try endurance.lab.run(
                 .gateway, ["ip", "-6", "route", "add", "default", "via", "fd00:9::99", "dev", "lan", "metric", "5000"])
