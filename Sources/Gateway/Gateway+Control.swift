@@ -51,7 +51,7 @@ extension Gateway {
             control.clear()
             for position in 0..<count where events[position].token == Self.networkToken { followNetwork() }
             takeBackLoans()
-            lookAtSettings()
+            lookAtNetwork()
             watchNames()
             followTranslations()
             // Whatever else there is to do is found again at the next turn.
@@ -81,7 +81,7 @@ extension Gateway {
     private var nextDeadline: Instant {
         var deadline = min(watch.deadline, translationDueAt, watchdog?.deadline ?? .never)
         if keeper != nil, let end = keeper.value.nextDeadline { deadline = min(deadline, end) }
-        if keeper != nil { deadline = min(deadline, keeper.value.settingsDueAt) }
+        if keeper != nil { deadline = min(deadline, keeper.value.lookDueAt) }
         return deadline
     }
 

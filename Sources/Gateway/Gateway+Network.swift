@@ -79,11 +79,12 @@ extension Gateway {
         shared.board.replace(by: new)
     }
 
-    /// Sees whether settings that this process may not make have been made by now.
-    mutating func lookAtSettings() {
-        guard keeper != nil, keeper.value.settingsDueAt <= Clock.now() else { return }
+    /// Sees whether settings that this process may not make have been made by now, and whether the kernel takes by now
+    /// what it refused.
+    mutating func lookAtNetwork() {
+        guard keeper != nil, keeper.value.lookDueAt <= Clock.now() else { return }
         do throws(NetworkError) {
-            report(try keeper.value.lookAtSettings(now: Clock.now()))
+            report(try keeper.value.look())
         } catch {
             say(.error, "network") { $0.add("cause", "\(error)") }
         }

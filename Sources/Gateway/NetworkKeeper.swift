@@ -57,7 +57,12 @@ struct NetworkKeeper: ~Copyable {
     /// Settings that somebody with more rights was asked to make.
     private var asked: [NetworkNotice] = []
     /// When it is looked whether they were made.
-    private(set) var settingsDueAt = Instant.never
+    private var settingsDueAt = Instant.never
+    /// When what the kernel has refused is tried again; never: nothing was refused.
+    private var retryDueAt = Instant.never
+    private var patience = Self.leastPatience
+    private static let leastPatience = Interval.seconds(1)
+    private static let mostPatience = Interval.seconds(64)
 
     init(
         _ settings: NetworkSettings, tunnel: String, pools: [IPPrefix], dnsPort: UInt16?
@@ -102,16 +107,29 @@ struct NetworkKeeper: ~Copyable {
     }
 
     /// Makes everything as it should be again, after the kernel has said that something changed.
+    ///
+    /// What it has refused waits: steps that are taken back are changes, too, and would be followed in a circle.
     mutating func refresh() throws(NetworkError) -> [NetworkNotice] {
-        guard !monitor.changes().isEmpty else { return [] }
-        return news(try setup.refresh().notices)
+        guard !monitor.changes().isEmpty, retryDueAt == .never else { return [] }
+        return try look()
     }
 
-    /// Looks whether settings that were asked for have been made.
-    mutating func lookAtSettings(now: Instant) throws(NetworkError) -> [NetworkNotice] {
-        guard settingsDueAt <= now else { return [] }
-        settingsDueAt = .never
-        return news(try setup.refresh().notices)
+    /// When to look by itself.
+    var lookDueAt: Instant { min(settingsDueAt, retryDueAt) }
+
+    /// Makes everything as it should be: settings that were asked for may have been made, and what was refused may be
+    /// taken.
+    mutating func look() throws(NetworkError) -> [NetworkNotice] {
+        if settingsDueAt <= Clock.now() { settingsDueAt = .never }
+        do throws(NetworkError) {
+            let found = try setup.refresh().notices
+            (retryDueAt, patience) = (.never, Self.leastPatience)
+            return news(found)
+        } catch {
+            retryDueAt = Clock.now() + patience
+            patience = min(patience + patience, Self.mostPatience)
+            throw error
+        }
     }
 
     /// Takes back what was lent for a time that is over.

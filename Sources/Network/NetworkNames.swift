@@ -35,13 +35,16 @@ public enum NetworkNames {
         static let lent: UInt32 = 10802
         /// Fake addresses alone, where no rule leads into a whole table.
         ///
-        /// The kernel takes a rule without a prefix for the same as one with it, so they have different priorities.
+        /// The kernel takes a rule without a prefix for the same as one with it, so those have priorities of their own.
         static let deviceFakes: UInt32 = 10803
         static let device: UInt32 = 10804
         /// Devices with a rule of their own are not asked again.
         static let deviceEnd: UInt32 = 10805
         static let interface: UInt32 = 10806
         static let interfaceFakes: UInt32 = 10807
+        /// The same for the networks on an interface that is the uplink's, too.
+        static let network: UInt32 = 10808
+        static let networkFakes: UInt32 = 10813
         static let ownFakes: UInt32 = 10809
         static let own: UInt32 = 10810
         static let connected: UInt32 = 10811

@@ -80,8 +80,10 @@ private struct RuleFamily {
                 rules.append(rule(Priority.deviceEnd, from: source, by: lan.interface, .goto(Priority.end)))
             }
             for source in sources(of: lan) {
-                rules += capture(
-                    lan.capture, Priority.interface, fakes: Priority.interfaceFakes, from: source, by: lan.interface)
+                let (whole, fakes) =
+                    source == nil
+                    ? (Priority.interface, Priority.interfaceFakes) : (Priority.network, Priority.networkFakes)
+                rules += capture(lan.capture, whole, fakes: fakes, from: source, by: lan.interface)
             }
         }
         let isGone = rules.contains { if case .goto = $0.action { true } else { false } }

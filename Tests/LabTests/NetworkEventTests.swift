@@ -70,6 +70,43 @@ extension LabTests {
             #expect(reaches(driver, lab, "198.51.100.10"))
         }
 
+        @Test("what the kernel refuses is tried again after pauses that grow, and done when it may be")
+        func refusedForAWhile() throws {
+            let lab = try Lab()
+            let tools = lab.directory.appending(path: "tools")
+            try FileManager.default.createDirectory(at: tools, withIntermediateDirectories: true)
+            let refused = tools.appending(path: "refused")
+            let places = "/usr/sbin:/usr/bin:/sbin:/bin"
+            // A step that is taken back behind the one that fails is news of the kernel's, which is followed.
+            let script = tools.appending(path: "ip")
+            try """
+            #!/bin/bash
+            case "$*" in *-batch*) lines=$(cat)
+                if [[ -e \(refused.path) && $lines == *"rule add"* ]]; then lines+=$'\\nrule add priority x'; fi
+                PATH=\(places) exec ip "$@" <<<"$lines";;
+            esac
+            PATH=\(places) exec ip "$@"
+
+            """.write(to: script, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script.path)
+            var settings = Daemon.Settings {
+                $0.network = "setup: \"gateway\", lan: [\"lan\"]"
+                $0.more = "dns: { resolvers: [\"10.77.0.2:53\"] },"
+            }
+            settings.wrapper = ["env", "PATH=\(tools.path):\(places)"]
+            let daemon = try Daemon(lab, settings, routed: false)
+            try Data().write(to: refused)
+            try lab.shell(.gateway, "ip -4 rule del priority 10806")
+            let refusals = { daemon.events("network").filter { $0.contains("cause=") }.count }
+            #expect(Lab.wait { refusals() >= 2 })
+            _ = Lab.wait(4) { false }
+            // At 0, 1, 3 and 7 seconds, and what was on its way already.
+            #expect((2...5).contains(refusals()), "\(daemon.program.errors)")
+            try FileManager.default.removeItem(at: refused)
+            #expect(try Lab.wait { try lab.shell(.gateway, "ip -4 rule").contains("10806:") })
+            #expect(daemon.isRunning)
+        }
+
         /// Objects that were made again have other numbers.
         private func withoutNumbers(_ text: String) -> String {
             text.replacing(/"handle": \d+/, with: "").replacing(/"protocol":"[a-z]+",?/, with: "")

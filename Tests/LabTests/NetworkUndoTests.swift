@@ -125,7 +125,10 @@ extension LabTests {
             let lab = try freshLab()
             let before = try lab.listings()
             let captures = ["names", "none", "all", "names\ncaptured 203.0.113.0/24", "none\ncaptured 203.0.113.0/24"]
-            let plans = ["lan lan %", "lan lan all\ndevice 10.9.0.2 %\ndevice fd00:9::2 %"].flatMap { lines in
+            // The last one has its devices on the uplink's interface: told by their network, not by it alone.
+            let plans = [
+                "lan lan %", "lan lan all\ndevice 10.9.0.2 %\ndevice fd00:9::2 %", "lan lan %\nuplink lan",
+            ].flatMap { lines in
                 captures.map { "setup gateway\n\(lines.replacing("%", with: $0))\n" }
             }
             let driver = try NetworkDriver(lab, plans[0])

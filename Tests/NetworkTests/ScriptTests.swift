@@ -165,9 +165,9 @@ import Testing
         let plan = Machines.plan(.gateway, [NetworkPlan.LAN("wan", .all)])
         let script = NetworkScript(plan, on: Machines.oneArm())
         #expect(
-            script.rules.filter { $0.priority == 10806 }.map { $0.line("add") } == [
-                "rule add priority 10806 from 10.77.0.0/24 iif wan lookup 10801",
-                "rule add priority 10806 from 2001:db8:77::/64 iif wan lookup 10801",
+            script.rules.filter { $0.incoming == "wan" }.map { $0.line("add") } == [
+                "rule add priority 10808 from 10.77.0.0/24 iif wan lookup 10801",
+                "rule add priority 10808 from 2001:db8:77::/64 iif wan lookup 10801",
             ])
         let settings = Dictionary(uniqueKeysWithValues: script.settings.map { ($0.name, $0.value) })
         #expect(settings["net/ipv4/conf/all/send_redirects"] == "0")
