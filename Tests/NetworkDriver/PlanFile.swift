@@ -51,6 +51,7 @@ enum PlanFile {
         case ("upstream", 1):
             guard let address = IPAddress(parsing: words[0]) else { return false }
             plan.upstreams.append(address)
+        case ("uplink", 1): plan.uplinks.append(words[0])
         case ("dns", 1): plan.dnsPort = UInt16(words[0])
         case ("masquerade", 1): plan.masquerades = words[0] == "true"
         case ("whenDown", 1): plan.whenDown = words[0] == "direct" ? .direct : .block
