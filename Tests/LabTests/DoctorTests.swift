@@ -112,9 +112,11 @@ private struct DoctorLab {
         #expect(try faults().isEmpty, "after \(finding.mend)")
     }
 
-    func onGateway(_ command: String) throws {
+    @discardableResult
+    func onGateway(_ command: String) throws -> String {
         let result = try lab.run(.gateway, ["sh", "-ec", command])
         guard result.status == 0 else { throw LabError("\(command): \(result.errors)") }
+        return result.output
     }
 }
 
@@ -148,6 +150,9 @@ extension LabTests {
         @Test("a rule and a route of ours that the daemon can't put back are named with their lines of ip(8)")
         func rules() throws {
             let lab = try DoctorLab()
+            // Where nobody has rules, ours are not needed.
+            try lab.onGateway("ip -4 rule add priority 20000 iif nowhere lookup main")
+            #expect(try Lab.wait { try lab.onGateway("ip -4 rule").contains("10807:") })
             try lab.refuse(true)
             try lab.check("rules", "rule add priority 10807") { try lab.onGateway("ip -4 rule del priority 10807") }
             try lab.check("routes", "route replace 198.18.0.0/15") {

@@ -104,7 +104,10 @@ extension LabTests {
             let command = [
                 "\(Lab.binaries)/starshipd", "settings", "--config", "\(lab.directory.path)/starshipd.json5",
             ]
-            let locked = Self.mounting("mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys")
+            // What the step remembers stands beside /run/starship, where any other gateway's clean-up would find it.
+            let apart = "mount -t tmpfs tmpfs /run"
+            let locked = Self.mounting(
+                "\(apart) && mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys")
             let refused = try lab.run(.gateway, locked + command)
             #expect(refused.status == 94, "\(refused)")
             let words = ["/proc/sys/net/", "Read-only file system", "sudo starshipd settings"]
@@ -114,7 +117,7 @@ extension LabTests {
                 try lab.run(.gateway, ["sysctl", "-n", "net.ipv4.ip_forward"]).output
             }
             #expect(try forwarding() == "0\n")
-            let made = try lab.run(.gateway, command)
+            let made = try lab.run(.gateway, Self.mounting(apart) + command)
             #expect(try made.status == 0 && forwarding() == "1\n", "\(made)")
         }
     }

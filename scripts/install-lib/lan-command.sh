@@ -83,11 +83,12 @@ lan_say() {
 
 # The running gateway has read its interfaces when it started, which may be before they were written down.
 lan_check_running() {
-    local interface rules
+    local interface table
     is_running || return 0
-    rules=$(ip -4 rule)
+    # One LAN is named, several are a set; where no rule is needed, ip(8) shows none of them.
+    table=$(nft list table inet starship 2>/dev/null || true)
     for interface in "${lan_interfaces[@]}"; do
-        [[ $rules == *" iif $interface "* ]] ||
+        [[ $table =~ iifname\ (\{[^\}]*)?\""$interface"\" ]] ||
             fail "$unit was started before $interface was a LAN in $configuration, and doesn't carry it yet" \
                 "sudo systemctl restart $unit, then once more"
     done
