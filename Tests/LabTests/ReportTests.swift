@@ -78,7 +78,8 @@ extension LabTests {
 
             for part in [
                 "== doctor ==", "== configuration:", "\"passwordFile\"", "== status ==", "== devices ==", "== rules ==",
-                "198.18.0.0/15 dev starship0 proto 198", "table inet starship", "== last events ==", "== journal ==", "event=ready",
+                "198.18.0.0/15 dev starship0 proto 198", "table inet starship", "== last events ==", "== journal ==",
+                "event=ready",
                 "\"pushed\"",
             ] {
                 #expect(text.contains(part), "\(part)")
