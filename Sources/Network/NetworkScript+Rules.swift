@@ -17,8 +17,8 @@ extension MachineView {
     /// Whether fake addresses are all that is captured, of every device: a route of the main table says that, as long
     /// as nobody else has rules that would be asked before it.
     ///
-    /// A kernel that has no rules forwards a tenth faster, because it asks them twice for each packet: for its way and
-    /// for its source's. What comes from elsewhere the firewall keeps out of the TUN device ("uplink").
+    /// A kernel without rules forwards faster, because it would ask them twice for each packet: for its way and for its
+    /// source's. What comes from elsewhere the firewall keeps out of the TUN device ("uplink").
     func needsNoRule(isIPv4: Bool) -> Bool {
         guard plan.setup == .gateway, !plan.lan.isEmpty, plan.lent.isEmpty, !plan.lan.contains(where: isOneArm) else {
             return false

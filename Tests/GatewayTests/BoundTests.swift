@@ -238,19 +238,9 @@ extension WorkerTests {
         /// Nothing else happens to a flow that found no buffer, so it has to be remembered.
         @Test func aFlowThatFoundNoBufferGoesOnWhenOneComesBack() throws {
             let bench = try Bench(listeners: [.socks([])]) { $0.bufferMemory = 8 * BufferPool.chunkSize }
-            let hog = try bench.inboundClient()
-            hog.send([5, 1, 0, 5, 1, 0, 1, 198, 51, 100, 10, 0x01, 0xbb])
-            let source = try bench.acceptTunnel()
-            bench.until("the reply is there") { hog.received.count == 12 }
             let client = bench.client()
             let peer = try client.open()
-
-            hog.isReading = false
-            let data = pattern(1 << 20)
-            bench.until("the pool is empty") {
-                source.send(data)
-                return bench.machines[0].chunksUsed == 8
-            }
+            let hog = try bench.emptyPool(of: 8)
             peer.send("small")
             bench.settle()
             #expect(client.text == "", "the pool was to be empty")

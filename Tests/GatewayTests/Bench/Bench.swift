@@ -215,6 +215,22 @@ final class Bench {
         return peer
     }
 
+    /// Has a client of the first listener, which takes SOCKS5, read nothing until its octets fill a pool of so many
+    /// chunks; a flow that is to be there meanwhile has to be open.
+    func emptyPool(of chunks: Int) throws -> Peer {
+        let hog = try inboundClient()
+        hog.send([5, 1, 0, 5, 1, 0, 1, 198, 51, 100, 10, 0x01, 0xbb])
+        let source = try acceptTunnel()
+        until("the reply is there") { hog.received.count == 12 }
+        hog.isReading = false
+        let data = pattern(1 << 20)
+        until("the pool is empty") {
+            source.send(data)
+            return machines[0].chunksUsed == chunks
+        }
+        return hog
+    }
+
     // MARK: What is left
 
     /// Everything that the workers said.
